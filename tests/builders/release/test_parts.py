@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from builders.pipeline.rows import Row
 from builders.pipeline.workspace import Workspace
 from builders.release.counted import Counted
 from builders.release.parts import Stored
+from builders.release.shards import Shard
 from loaders.engines.local import Local
 from loaders.errors import BedsideError
 from loaders.files.stores import Folder
@@ -83,3 +85,15 @@ def test_an_image_that_is_gone_or_another_is_named(change: Callable[[Path], Any]
     change(rows.images.path(rows.images.put(png(0))))
     with pytest.raises(BedsideError, match="an image of this build is missing or damaged"):
         write_small(tmp_path / "out", ROWS, rows=rows)
+
+
+def test_a_row_more_leaves_most_bytes_of_a_file_as_they_were(tmp_path: Path) -> None:
+    """So the Hub stores them once: pages begin where the content says, not after so many bytes."""
+    draw = random.Random(0)
+    pictures = [draw.randbytes(50_000).hex().encode() for _ in range(30)]
+    for name, content in (("old", pictures), ("new", [b"one more", *pictures])):
+        shard = Shard(tmp_path / name, pa.schema([("image", pa.binary())]))
+        shard.write(pa.table({"image": content}))
+        shard.close()
+    old, new = ((tmp_path / name).read_bytes() for name in ("old", "new"))
+    assert old[len(old) // 2 :][:10_000] in new
