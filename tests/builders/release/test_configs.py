@@ -121,6 +121,7 @@ def test_the_lines_of_the_card_load_what_was_published(
     [
         ("path: data/train-*", "path: data/test-*", "config default: configs.data_files"),
         ("config_name: validation", "config_name: valid", "YAML: "),
+        ("dataset_info:\n", "dataset_info:\n- config_name: more\n", "YAML: configs ['default', 'more', 'train'"),
         ("  - attribution\n", "", "config train: configs.columns: "),
         ("  default: true\n", "", "config default: configs.default: "),
     ],
