@@ -93,6 +93,11 @@ _VIEWED = re.compile(
     r"reconst\w*|reform\w*)",
     re.IGNORECASE,
 )
+_PANEL = re.compile(r"[ ]\([A-Za-z]\)(?=[ ,])")  # "axial (a), coronal (b) and sagittal (c) images"
+# "Scoliosis Research Society", "Department of Bronchoscopy": whom it names.
+_INSTITUTE = "(?:Society|Association|Institute|Foundation|Federation|College|Academy|Department|Division|Faculty)"
+_INSTITUTE_BEHIND = re.compile(rf"(?:[ ][A-Z][\w-]+){{0,3}}[ ]{_INSTITUTE}\b")
+_INSTITUTE_BEFORE = re.compile(rf"\b{_INSTITUTE} (?:of|for) (?:[A-Z]\w+,? (?:and )?){{0,3}}\Z")
 _PLACING = frozenset(
     "above after around at before behind below beside between during in inside near of on outside present that through "
     "removed cut rich poor under with without".split()
@@ -105,6 +110,10 @@ def part_of_name(text: str, start: int, end: int, heads: Set[int], adjective: bo
     `heads` are the places where a vocabulary term starts that can follow it. An adjective that says how a thing is
     ("dilated"), not where, is not part of a name.
     """
+    if text[start].isupper() and (
+        _INSTITUTE_BEHIND.match(text, end) or _INSTITUTE_BEFORE.search(text, max(0, start - 60), start)
+    ):
+        return True
     if text[start - 1 : start] == " ":
         name = text[text.rfind(" ", 0, start - 1) + 1 : start - 1].rpartition("(")[2]
         if _is_name(name) and (name.endswith(("'s", "’s")) or not _starts(text, start - 1 - len(name))):
@@ -140,6 +149,8 @@ def names_a_vessel(text: str, end: int) -> int:
 
 def is_view(text: str, end: int) -> bool:
     """Whether a word of a view that ends there refers to a picture."""
+    panel = _PANEL.match(text, end)
+    end = panel.end() if panel else end
     return _VIEWED.match(text, end) is not None or text[end : end + 1] in ("", ".", ",", ")", ":", ";")
 
 

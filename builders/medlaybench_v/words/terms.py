@@ -78,7 +78,7 @@ _COUNTED = re.compile(
     r"nerve|valve|bump|"
     r"fold|pocket|piece|crack|band|end|edge|plate|groove|gland|stalk|canal|sac|hole|tear|space|chamber|stone|"
     r"screw|split|drink|"
-    r"ligament|tendon|joint|node|image)(?: (?:of|on|from|near|in|for|to|between|behind) [a-z' ]+)?"
+    r"ligament|tendon|joint|node|image|gram)(?: (?:of|on|from|near|in|for|to|between|behind) [a-z' ]+)?"
 )
 # A capitalised or digit-bearing head ("CT", "T2", "PET/CT", "B") takes a plain s.
 _ACRONYM = re.compile(r"(?:[A-Z]|.*[A-Z].*[A-Z].*|.*\d.*)\Z")
@@ -166,12 +166,13 @@ def plural_forms(term: Term) -> tuple[str, str]:
 
 _SPELLED = {
     "anemi": "anaemi", "anesthe": "anaesthe", "cecal": "caecal", "cecum": "caecum", "celiac": "coeliac",
-    "edema": "oedema", "esophag": "oesophag", "fecal": "faecal", "fetal": "foetal", "fetus": "foetus",
-    "gynec": "gynaec", "hemangio": "haemangio", "hemato": "haemato", "hemody": "haemody", "hemoperi": "haemoperi",
-    "hemopt": "haemopt", "hemorrhag": "haemorrhag", "hemothora": "haemothora", "ischemi": "ischaemi",
-    "ization": "isation", "ized": "ised", "leukemi": "leukaemi", "pediatric": "paediatric", "tumor": "tumour",
+    "color ": "colour ", "edema": "oedema", "esophag": "oesophag", "fecal": "faecal", "fetal": "foetal",
+    "fetus": "foetus", "gynec": "gynaec", "hemangio": "haemangio", "hemate": "haemate", "hemato": "haemato",
+    "hemody": "haemody", "hemoperi": "haemoperi", "hemopt": "haemopt", "hemorrhag": "haemorrhag",
+    "hemothora": "haemothora", "ischemi": "ischaemi", "ization": "isation", "ized": "ised", "leukemi": "leukaemi",
+    "pediatric": "paediatric", "tumor": "tumour",
 }  # fmt: skip
-_AMERICAN = re.compile(rf"(?<![ocst])(?:{'|'.join(_SPELLED)})")
+_AMERICAN = re.compile(rf"(?<![cst])(?:(?<!o)|(?=h))(?:{'|'.join(_SPELLED)})")  # "oedema", but "microhemorrhage"
 
 
 def british(text: str) -> str:
@@ -179,5 +180,7 @@ def british(text: str) -> str:
 
     >>> british("intraventricular hemorrhage"), british("coil embolization"), british("schematic, oversized oedema")
     ('intraventricular haemorrhage', 'coil embolisation', 'schematic, oversized oedema')
+    >>> british("microhemorrhage"), british("color Doppler ultrasound of a colorectal cancer")
+    ('microhaemorrhage', 'colour Doppler ultrasound of a colorectal cancer')
     """
     return _AMERICAN.sub(lambda word: _SPELLED[word[0]], text)

@@ -181,6 +181,7 @@ def _say_contrast_once(pieces: list[Piece], texts: list[str]) -> None:
                 texts[i] = text.replace(_DYE, "")
 
 
+_LABEL = re.compile(r"[a-z][:,.)]")  # "a: axial T1": the figure says "a"
 # What a key of abbreviations says of a method: "MRI, magnetic resonance imaging".
 _SCAN_TWICE = re.compile(r"\b((?:CT|MRI|PET|PET/CT) scan)(?:,|:|[ ]?=)[ ]\1\b(?! of)")
 _SCAN_BEHIND_BRACKET = re.compile(r"( scan(?: of the \w+)? \([^()]*\)) scan\b")
@@ -208,7 +209,7 @@ def tidy(text: str) -> str:
     if not text:
         return text
     first = text.split(" ", 1)[0]
-    if first[:1].islower() and not any(c.isupper() or c.isdigit() for c in first):
+    if first[:1].islower() and not _LABEL.match(first) and not any(c.isupper() or c.isdigit() for c in first):
         text = text[0].upper() + text[1:]
     if text[-1].isalnum() or text[-1] in ')]"”’%°':
         text += "."

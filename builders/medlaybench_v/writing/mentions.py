@@ -206,7 +206,7 @@ def can_stand(behind: str, text: str, start: int, end: int) -> bool:
     last = noun_end(text, end, len(text))
     if last:
         return landing(behind, text, last, len(text)) > 0
-    return stands_alone(text, end)
+    return stands_alone(text, end) and not behind.startswith("that ")  # "the node is that takes up sugar"
 
 
 def stands_alone(text: str, end: int) -> bool:

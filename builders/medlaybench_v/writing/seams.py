@@ -38,7 +38,10 @@ _UNCOUNTED = re.compile(
     r"\b(?:by|with|of|from|and|or|showing|shows|showed|suggesting|due to) ((?:[a-z]+(?:al|ic|ed) )?)\Z"
 )
 _GAP = re.compile(r"\b(?:[Aa]n?|[Tt]he|\d+) (?:[\w-]+,? ){0,2}[a-z-]+, \Z")
-_THE_PATIENT = re.compile(r"\bpatients?(?: (?:is|was|who is))? \Z", re.IGNORECASE)
+_THE_PATIENT = re.compile(
+    r"\bpatients?(?: (?:who )?(?:is|was))?(?: (?:placed|positioned|put|turned|examined|scanned))? \Z",
+    re.IGNORECASE,
+)
 
 
 def without_place(said: str, behind: str) -> str:

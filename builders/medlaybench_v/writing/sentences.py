@@ -43,8 +43,8 @@ _LOOKS = re.compile(r", [\w-]+\Z|\b(?:hardly|barely)\b")
 # "(a) X-ray showing", "Case 1: X-ray showing".
 _LABEL = re.compile(r"(?:\([A-Za-z]\)|(?:Case|Patient|Fig(?:ure)?\.?) ?(?:\d+[A-Za-z]?|[IVX]+|one|two|three):) ?(?=\w)")
 _MAY_SHOW = re.compile(r" (?:show|demonstrat|reveal|depict|illustrat|confirm|suggest|indicat)")
-# A later sentence.
-_BEHIND = re.compile(r"(?<=\. )(?<!\bFig\. )(?<!\bDr\. )[A-Z](?:[^.]|\.(?! |\Z))*")
+# A later sentence, but no item of a numbered list.
+_BEHIND = re.compile(r"(?<=\. )(?<!: \d\. )(?<![a-z]{4}\. \d\. )(?<!\bFig\. )(?<!\bDr\. )[A-Z](?:[^.]|\.(?! |\Z))*")
 _END = re.compile(r"\.(?=\s|\Z)")
 _SHORT = 3  # characters
 # "CT scan of the chest: large mass".

@@ -33,7 +33,7 @@ PICTURE = re.compile(
 SHOWING = re.compile(
     r"[ ](?:(?P<how>clearly|also|again)[ ])?"
     r"(?P<verb>[Ss]howing|[Dd]emonstrating|[Rr]evealing|[Dd]epicting|[Ii]llustrating|[Dd]isplaying|identifying|"
-    r"visuali[sz]ing|disclosing|highlighting|outlining|delineating|indicating|confirming|suggesting)[ ](?!that\b|but\b)"
+    r"visuali[sz]ing|disclosing|highlighting|outlining|delineating|indicating|confirming|suggesting)[ ](?!but\b)"
 )
 _WHICH_SHOWS = re.compile(
     r",? (?:which|that) (?:shows?|showed|demonstrates?|demonstrated|reveals?|revealed) (?!that\b)"
@@ -61,9 +61,12 @@ GOES_ON = re.compile(
 )
 # "A view of showing a tear": the caption lost a word.
 _DANGLING = re.compile(r"[ ](?:of|in|on|at|with|from|for)\Z")
+# A comma that closes what another opens: "CT scan, front view,", but "CT scan of the chest, belly and pelvis,".
+_APPOSITION = re.compile(r",(?![^,]* (?:and|or) )[^,]+,\Z")
 # "A scan and", "a scan. A view", "a scan with an arrow": what shows something is not the picture.
 _NO_SUBJECT = re.compile(r"[.;]| (?:and|or|not|never|without)\Z|\bwith (?:[\w-]+ ){0,2}arrow(?:head)?s?\Z")
 _ENDS_AS_PICTURE = re.compile(rf"\b(?:{HEADS}|slide|section|phase|reconstruction)(?:[ ]\([^()]*\))?\Z")
+_JOINED = re.compile(rf"(?:,[^,]*)*? and (?:[\w-]+ ){{0,4}}(?:{HEADS})\Z")  # "X-ray, CT scan, and bone scan"
 _ENDS_IN_PICTURES = re.compile(rf"\b(?:{HEADS}|cut|recording|reconstruction)s\Z")
 _SHOWS = {
     "showing": "show", "demonstrating": "show", "revealing": "show", "depicting": "show", "illustrating": "show",
@@ -140,14 +143,22 @@ def _shown(first: str, picture: re.Match[str]) -> str | None:
     showing = SHOWING.search(behind)
     if showing is None or _FINITE_BEFORE.search(behind[: showing.start()]):
         return article + small(first) if article and _SHOWN_BEHIND.match(behind) else None
-    before = _DANGLING.sub("", behind[: showing.start()]).rstrip(",")  # "turned on, showing" has lost no word
-    if before.startswith(":") or _NO_SUBJECT.search(before) or (": " in before and showing["verb"] in _MEANT):
+    before = _DANGLING.sub("", behind[: showing.start()])  # "turned on, showing" has lost no word
+    closes = "," if _APPOSITION.search(BRACKETS.sub("", before)) else ""
+    before = before.rstrip(",")
+    if (
+        PLACED.match(name)
+        or before.startswith(":")
+        or _NO_SUBJECT.search(before)
+        or (": " in before and showing["verb"] in _MEANT)
+    ):
         return None  # "CT scan with contrast dye: nodes suggesting cancer": the nodes do, and they may be many
     if before and not GOES_ON.match(before) and not _ENDS_AS_PICTURE.search(before):
         article = ""  # "CT arterial phase shows": what the stack names is not clear
     before = before.rstrip(":")
     stem = _SHOWS[showing["verb"].lower()]
     how = f"{showing['how']} " if showing["how"] else ""
-    many = picture["many"] or (not GOES_ON.match(before) and _ENDS_IN_PICTURES.search(before))
+    joined = _JOINED.match(BRACKETS.sub("", before))
+    many = picture["many"] or joined or (not GOES_ON.match(before) and _ENDS_IN_PICTURES.search(before))
     said = with_article(behind[showing.end() :])
-    return f"{article}{small(name) if article else name}{before} {how}{stem if many else f'{stem}s'} {said}"
+    return f"{article}{small(name) if article else name}{before}{closes} {how}{stem if many else f'{stem}s'} {said}"

@@ -35,7 +35,7 @@ _SHOWN = (".", ";", *(f" {word} " for word in "is are was were as by within thro
 _OWN_HEAD = re.compile(r" ([a-z]{3,}?s?)(?![\w-])")
 # "OPLL": what stands behind it would be read as what it stands for.
 _LETTERS = re.compile(r"(?!(?:CT|MRI?|MRA|US|PET)\Z)[A-Z][A-Z\d]+s?\Z")
-_PANEL = re.compile(r"\([A-Za-z]\) \Z")
+_PANEL = re.compile(r"\([A-Za-z](?:[-–,] ?[A-Za-z])*\) \Z")
 _ENHANCEMENT = "enhancement"  # its dye would be read with what follows: "brightening with contrast dye of the nerve"
 _SCANS = frozenset(("CT scan", "MRI scan"))
 _NAMES_A_PLACE = re.compile(r"\(| (?:of|in|on|around|under|behind|beside) ")  # "pocket of pus in the brain"
@@ -270,4 +270,4 @@ def _says_the_same_anywhere(entry: Entry) -> bool:
 def _starts_sentence(text: str, at: int) -> bool:
     before = text[max(0, at - 4) : at].rstrip(" (")
     begins = not before or before.endswith((".", "!", "?", ":"))
-    return begins or _PANEL.search(text, max(0, at - 4), at) is not None
+    return begins or _PANEL.search(text, max(0, at - 9), at) is not None

@@ -8,7 +8,7 @@ from functools import lru_cache
 _WORD = re.compile(r"[a-z]+")
 BRACKETS = re.compile(r" ?\([^()]*\)")
 _VERB = re.compile(
-    r"(?:is|are|was|were|be|been|has|have|had|can|could|may|might|will|would|should|must|did|does|do|note[sd]?|see|"
+    r"(?:is|are|was|were|be|been|has|have|had|can|cannot|could|may|might|will|would|should|must|did|does|do|note[sd]?|see|"
     r"notice|shows?|showed|shown|demonstrat(?:es?|ed)|reveal(?:s|ed)?|indicat(?:es?|ed)|suggest(?:s|ed)?|appear(?:s|ed)?|"
     r"represent(?:s|ed)?|mark(?:s|ed)?|denote[sd]?|point(?:s|ed)?|verif(?:y|ies|ied)|arises?|arose|extend(?:s|ed)?|lies?|lay|compress(?:es|ed)|"
     r"displace[sd]?|confirm(?:s|ed)?|depict(?:s|ed)?|illustrate[sd]?|contain(?:s|ed)?|measure[sd]?|underwent|present(?:s|ed)|"

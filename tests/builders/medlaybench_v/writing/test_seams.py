@@ -62,6 +62,12 @@ from tests.parts.rule_captions import lay
         ("Signs of vasogenic oedema.", "swelling from leaky blood vessels"),
         # Letters that are told, a key that lost its stop, and the arrow of what is shown.
         ("A digital subtraction angiography (DSA) image.", "digital blood vessel image (DSA)"),
+        ("Left lateral decubitus film showing air.", "Film with the patient lying on the left side shows air."),
+        ("The patient was placed in right lateral decubitus.", "was placed lying on the right side."),
+        ("Axial (a), coronal (b) and sagittal (c) CT.", "Cross-section (a), front-view (b) and side-view (c) CT"),
+        ("(A, B) Axial CT of the neck.", "(A, B) Cross-section CT"),
+        ("a, b: Coronal CT before and after surgery.", "a, b: Front-view CT"),
+        ("Angiograms of the left kidney.", "blood vessel scans (angiograms)"),
     ],
 )
 def test_plain_words_fit_their_neighbours(caption: str, said: str) -> None:

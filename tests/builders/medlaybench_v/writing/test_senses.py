@@ -342,6 +342,16 @@ def test_neighbours_agree(caption: str, said: str) -> None:
         ("Renal biopsy with interlobular arteries.", "interlobular", "lung"),
         ("A neural network marks the cells.", "neural network", "nerves"),
         ("A decubitus ulcer of the heel.", "decubitus ulcer", "lying"),
+        ("A bulging fissure of the right lung.", "bulging fissure of", "split"),
+        (
+            "CT in arterial (A), portal venous (B) and delayed phase (C).",
+            "arterial (A), portal venous (B) and",
+            "artery",
+        ),
+        # Institutes keep their names.
+        ("The Scoliosis Research Society's rules.", "Scoliosis Research Society", "curve"),
+        ("Courtesy of the Department of Bronchoscopy and Surgery.", "of Bronchoscopy and Surgery", "airway"),
+        ("The lesion is FDG-avid.", "is FDG-avid.", "is that"),
         # An outer layer is one organ's, or nothing is said of it.
         ("Cortical thinning of the tibia.", "thinning (in the outer layer of the bone)", "brain"),
         ("Cortical thickening of the adrenal gland.", "cortical thickening", "other organ"),

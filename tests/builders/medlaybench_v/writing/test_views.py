@@ -96,7 +96,24 @@ def test_what_the_rules_write(caption: str, said: str) -> None:
             "This is an X-ray of a malformation (part that formed wrongly).",
         ),
         ("A scan performed in May and showing a stone.", "A scan performed in May and showing a stone."),
-        ("MRI showing that the cyst grew.", "MRI showing that the cyst grew."),
+        ("MRI showing that the cyst grew.", "An MRI shows that the cyst grew."),
+        # A comma that closes what another opened stays; one behind a list goes.
+        ("CT scan of the chest, side view, showing a stone.", "A CT scan of the chest, side view, shows a stone."),
+        ("CT scan of the chest, belly and pelvis, showing it.", "A CT scan of the chest, belly and pelvis shows it."),
+        (
+            "X-ray (A), CT scan (B), and bone scan (C) showing it.",
+            "An X-ray (A), CT scan (B), and bone scan (C) show it.",
+        ),
+        # The picture is no subject where something is on it.
+        (
+            "In the scan, a mass filled the sinus, showing holes.",
+            "In the scan, a mass filled the sinus, showing holes.",
+        ),
+        ("Cannot exclude a break.", "Cannot exclude a break."),
+        (
+            "Impression: 1. Large heart. 2. Mild swelling of a node.",
+            "Impression: 1. Large heart. 2. Mild swelling of a node.",
+        ),
         ("The arrow marks a stone.", "The arrow marks a stone."),
         ("Swelling of the knee.", "The image shows swelling of the knee."),
         ("X-ray", "This is an X-ray"),
