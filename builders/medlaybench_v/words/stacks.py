@@ -188,7 +188,8 @@ _NO_NOUNS = frozenset(
     "prior concomitant adherent most us use similar equal parallel perpendicular responsible apparent highlights "
     "contrasts severe abuts becomes causes communicates compresses connects contains continues corresponds displaces "
     "empties fills indicates inserts invades occupies opens overlies persists protrudes represents reveals starts "
-    "suggests supplies surrounds terminates undertaken post".split()
+    "suggests supplies surrounds terminates undertaken post "
+    "lie arise begin extend surround contain connect communicate appear remain enter join merge protrude".split()
 )
 # No name ends with these: "the left anterior".
 _NO_ENDS = frozenset(

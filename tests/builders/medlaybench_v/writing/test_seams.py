@@ -68,6 +68,7 @@ from tests.parts.rule_captions import lay
         ("(A, B) Axial CT of the neck.", "(A, B) Cross-section CT"),
         ("a, b: Coronal CT before and after surgery.", "a, b: Front-view CT"),
         ("Angiograms of the left kidney.", "blood vessel scans (angiograms)"),
+        ("The cerebellar tonsils lie 11 mm below it.", "tonsils (of the lower rear brain) lie 11 mm"),
     ],
 )
 def test_plain_words_fit_their_neighbours(caption: str, said: str) -> None:
