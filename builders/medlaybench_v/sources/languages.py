@@ -30,7 +30,7 @@ _MARKED = re.compile(
     r"[^\W\d_]{3,}(?:iques?|graphies?|iennes?|eux|euse|ción|ciones|ções|ção|zione|zioni|keit|ungen|ische[nrs]?)\Z"
 )
 _LOOKS_MARKED = _words("looks marked")
-_ELIDED = re.compile(r"(?<![^\W_])(?:d|l|qu|j|s|dell|nell|all|sull|un)['’](?=[^\W\d_]{3})", re.IGNORECASE)
+_ELIDED = re.compile(r"(?<![^\W_])(?:d|l|qu|j|s|dell|nell|all|sull|un)['’](?!orange\b)(?=[^\W\d_]{3})", re.IGNORECASE)
 _ACCENTED = re.compile(r"[à-ÿāăąćčďęěğıłńňőœřśşšťůűźżž]")
 # Accents in English captions: loanwords, and measurements.
 _ON_LOAN = _words("on loan")

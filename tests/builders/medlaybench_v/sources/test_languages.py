@@ -14,6 +14,8 @@ ENGLISH = [
     "Postoperative OPG (case 5)",
     "Carcinoma of the rectum, en bloc resection in situ.",
     "Sjögren disease with Ménière attacks, naïve to treatment",
+    "Sjögren syndrome, parotid MRI.",
+    "Peau d'orange sign. Café-au-lait spots.",
     "Os odontoideum; os trigonum; rete mirabile",
     "Vena cava inferior (VCI), arteria mesenterica superior",
     "Mass on MRI (courtesy of Dr. André Dupont, Hôpital de la Croix du Sud et des Alpes, Genève)",
