@@ -20,8 +20,8 @@ def _tables(statistics: Any, splits: Sequence[str]) -> list[Table]:
 
 PREVIEW = Preview(
     "pairs",
-    "Rows that fell back to the draft come first. Each marked term of the expert caption is replaced by the lay "
-    "phrase with the same number.",
+    "Rows of the status fallback come first. The number of a marked term is that of its lay phrase, which the lay "
+    "caption need not use: a repair takes phrases back, and a sentence gets two explanations at most.",
     _tables,
     entry,
     first=lambda row: bool(row["status"] == "fallback"),

@@ -320,7 +320,7 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
                 "for is no judge. Column `gates` says under `judge` what was wrong with each answer."
             )
     yield (
-        f"{statistics['with_lay_phrase']:,} of {manifest.rows:,} captions hold a lay phrase; "
+        f"{statistics['with_lay_phrase']:,} of {manifest.rows:,} captions hold a term with a lay phrase; "
         f"{how_many(statistics['with_image'], 'row has', 'rows have')} an image."
     )
     across = {kind: n for kind, n in statistics.get("across_splits", {}).items() if n}
