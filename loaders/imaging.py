@@ -137,7 +137,7 @@ def method_of(cuis: Sequence[str], text: str) -> Method:
     said = methods_in(text)
     if named == {ANGIOGRAPHY}:
         # It is an ancestor of the angiograms made by a scanner; the text may name one of those.
-        narrower = len(said) == 1 and said <= {CT, MRI} and _PART_OF_SCAN.search(text) is not None
+        narrower = len(said) == 1 and _PART_OF_SCAN.search(text) is not None
         return Method(next(iter(said)), BY_TEXT) if narrower else Method(ANGIOGRAPHY, BY_CUI)
     if len(said) == 1 and (not named or said <= named):
         return Method(next(iter(said)), BY_TEXT)

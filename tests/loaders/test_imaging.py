@@ -30,6 +30,7 @@ from tests.parts.places import shared_data
         (["C0002978"], "Right renal angiogram", "DRAN cui"),
         (["C0002978"], "CT angiogram of the aorta", "DRCT text"),
         (["C0002978"], "Angiogram; a CT had shown nothing", "DRAN cui"),
+        (["C0002978"], "A CT had shown nothing", "DRAN cui"),
         (["C0002978", "C0024485"], "", "DRMR cui"),
         # Of several concepts, the text decides; it may not bring in another.
         (["C0040405", "C1306645"], "Radiograph of the wrist", "DRXR text"),
@@ -71,6 +72,8 @@ def test_cui_then_ancestor_then_text(cuis: list[str], text: str, method: str) ->
         ("DSA of the left internal carotid artery", "DRAN"),
         ("X-ray angiogram", "DRAN"),
         ("CT pulmonary angiography", "DRCT"),
+        ("CT urography", "DRCT"),
+        ("X-ray CT of a jaw", "DRCT"),
         ("CT of the chest after coronary angiography", "DRAN DRCT"),
         ("FDG positron emission tomography", "DRPE"),
         ("FDG PET/CT", "DRCT DRPE"),

@@ -58,6 +58,8 @@ def test_a_row_is_checked_against_itself() -> None:
     lost = check_row(row(layman_caption="Swelling."))
     assert any("gate markers: recorded" in problem for problem in lost)
     assert any("status accepted, but gate markers fails: lost: arrow" in problem for problem in lost)
+    misread = [{**row()["concepts"][0], "surface": "Ovary"}]
+    assert "concepts: 'Ovary' is not at 0-5 of the expert caption" in check_row(row(concepts=misread))
     assert "not at 8-13" in check_row(row(protected=[{"kind": "marker", "text": "arrow", "start": 8, "end": 13}]))[0]
     assert "status 'perfect'" in check_row(row(status="perfect"))[0]
 
@@ -66,6 +68,22 @@ def test_a_verdict_stands_once_and_only_what_was_checked_has_one() -> None:
     gates = row()["gates"]
     assert "expected each once" in check_row(row(gates=[{**gates[0], "passed": False}, *gates]))[0]
     assert "expected each once" in check_row(row(gates=[*gates, {**gates[0], "gate": "a clinician"}]))[0]
+
+
+def test_a_judge_overrules_no_gate_of_style() -> None:
+    def gates(failed: str, reason: str) -> list[dict[str, Any]]:
+        told = [
+            {**gate, "passed": False, "reason": reason} if gate["gate"] == failed else gate for gate in row()["gates"]
+        ]
+        return [*told, {"gate": "judge", "passed": True, "reason": ""}]
+
+    lost = {"layman_caption": "Swelling.", "gates": gates("markers", "lost: arrow")}
+    assert check_row(row(status="judged", **lost)) == []
+    copied = {"layman_caption": "Edema (arrow).", "gates": gates("unchanged", "copied from the expert caption")}
+    copied |= {"reads_well": None}
+    assert check_row(row(status="judged", **copied)) == [
+        "status judged, but gate unchanged fails: copied from the expert caption"
+    ]
 
 
 def test_a_span_of_nothing_ends_no_check() -> None:
@@ -92,6 +110,7 @@ def test_the_imaging_method_is_read_again() -> None:
 def test_how_it_reads_is_measured_again() -> None:
     forged = {"score": 0.2, "repeats": 3, "hyphens": 0, "stacks": 0, "unexplained": []}
     assert "reads_well" in check_row(row(reads_well=forged))[0]
+    assert "reads_well" in check_row(row(reads_well=row()["reads_well"] | {"score": 0.95}))[0]
     assert check_row(row(reads_well=None)) == []
 
 
@@ -111,9 +130,10 @@ def test_what_is_in_two_splits_is_counted() -> None:
         row(split="train", image=other, article_id="PMC1", expert_caption="Renal cyst."),
         row(split="test", image=picture, article_id="PMC2", expert_caption="Cyst."),
         row(split="validation", image=picture, article_id="PMC2", expert_caption="Renal cyst."),
+        row(split="validation", image=other, article_id="PMC3", expert_caption="A cyst."),
     ]
     found: Any = measure(rows)
-    assert found["across_splits"] == {"pictures": 1, "articles": 1, "captions": 1}
+    assert found["across_splits"] == {"pictures": 2, "articles": 1, "captions": 1}
     halves = [measure.tally(), measure.tally()]  # as shards are counted apart
     for number, one in enumerate(rows):
         halves[number % 2].add(one)
@@ -147,6 +167,11 @@ def test_statistics_count_by_split() -> None:
     assert found["refiner"] == {"glosses": 1, "rules": 1}
     assert found["licence"] == {"CC-BY": 1, "unknown": 1} and found["licence_of_phrases"] == {"CC0-1.0": 2}
     assert found["gates"]["markers"] == {"passed": 2, "doubtful": 0, "failed": 0}
+    doubt = [{"gate": "markers", "passed": True, "reason": "doubtful: lost: arrow"}]
+    reads = row()["reads_well"]
+    found = measure([row(gates=doubt, reads_well=reads | {"score": 0.5}), row(reads_well=reads | {"score": 0.498})])
+    assert found["gates"]["markers"] == {"passed": 1, "doubtful": 1, "failed": 0}
+    assert (found["reads_well"]["captions"], found["reads_well"]["score"]) == (1, 0.499)
     assert (found["with_lay_phrase"], found["with_image"], found["expert_words"]) == (2, 0, 2.0)
 
 

@@ -20,6 +20,10 @@ ENGLISH = [
     "Vena cava inferior (VCI), arteria mesenterica superior",
     "Mass on MRI (courtesy of Dr. André Dupont, Hôpital de la Croix du Sud et des Alpes, Genève)",
     "Oblique view of a unique technique",
+    # What a credit names is no evidence, nor a place's name, nor a word that English shares.
+    "Sagittal CT, right wrist (courtesy: Hôpital de la Croix du Sud et des Alpes)",
+    "MRI knee, Los Angeles.",
+    "Man, knee MRI.",
     "X",
 ]
 OTHERS = [
@@ -37,6 +41,10 @@ OTHERS = [
     "Kniegelenk seitlich",
     "RX torace.",
     "IRM du genou",
+    "Éventration.",
+    "TC TORACE",
+    "Scan del torace",
+    "Scan d'aorte, l'estomac",
     "MR van het bekken met een tumor",
     "RTG klatki piersiowej, strony lewej oraz obraz guza",
 ]

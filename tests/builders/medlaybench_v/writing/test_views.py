@@ -144,6 +144,16 @@ def test_how_a_caption_reads() -> None:
     assert reading_of("An out-of-the-way thing.").hyphens == 1
     assert reading_of("Left upper lobe lung cancer tissue mass edge.").stacks == 1
     assert reading_of("This is an X-ray of the hand.").score == 1.0
+    # Five words in a row are no stack, and a word far off, short, or in another sentence is not said twice.
+    assert reading_of("Upper lobe lung cancer tissue.").stacks == 0
+    assert reading_of("The lung near the small lung.").repeats == 1
+    assert reading_of("The lung near the small left lung.").repeats == 0
+    assert reading_of("A lung. The lung; no ox, no ox.").repeats == 0
+    # A stumbling block costs half a point per ten words, an unexplained word half of that, and few words count as ten.
+    assert reading_of("A lung lung.").score == 0.5
+    assert reading_of("Left upper lobe lung cancer tissue mass edge.").score == 0.5
+    assert reading_of("The hilum is dense.").score == 0.75
+    assert unexplained_words("A bulge (weak spot; arrow) of the hilum (root of it; arrow); a well-known one.") == ()
 
 
 @pytest.mark.parametrize(
