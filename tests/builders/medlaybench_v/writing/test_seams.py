@@ -69,6 +69,11 @@ from tests.parts.rule_captions import lay
         ("a, b: Coronal CT before and after surgery.", "a, b: Front-view CT"),
         ("Angiograms of the left kidney.", "blood vessel scans (angiograms)"),
         ("The cerebellar tonsils lie 11 mm below it.", "tonsils (of the lower rear brain) lie 11 mm"),
+        ("A repeat CT shows mesenteric venous gas.", "shows gas in the bowel veins."),
+        # What a key explains is not explained within that.
+        ("The LPV is open. LPV, left portal vein.", "The LPV (left portal vein) is open."),
+        # A verb in plain words is joined to no noun.
+        ("CT demonstrating pneumobilia.", "shows air in the bile ducts."),
     ],
 )
 def test_plain_words_fit_their_neighbours(caption: str, said: str) -> None:
