@@ -31,6 +31,7 @@ from tests.parts.places import shared_data
         (["C0002978"], "CT angiogram of the aorta", "DRCT text"),
         (["C0002978"], "Angiogram; a CT had shown nothing", "DRAN cui"),
         (["C0002978"], "A CT had shown nothing", "DRAN cui"),
+        (["C0002978"], "CT angiogram and MRI", "DRAN cui"),
         (["C0002978", "C0024485"], "", "DRMR cui"),
         # Of several concepts, the text decides; it may not bring in another.
         (["C0040405", "C1306645"], "Radiograph of the wrist", "DRXR text"),

@@ -9,7 +9,7 @@ import hashlib
 import io
 import re
 import zipfile
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -169,7 +169,7 @@ def read_umls(path: Path) -> Reading:
     Raises: InputError if a file is missing or empty, or too many lines are not UTF-8, cut off, or not of the layout.
     """
     bad: list[BadRow] = []
-    consumer_names, digest = _consumer_names(path, bad)
+    consumer_names, digest = _consumer_names(path, bad), digest_of(path)
     semantics = path.with_name("MRSTY.RRF")
     kinds: dict[str, str] | None = None
     if is_there(semantics):
@@ -192,11 +192,10 @@ def read_umls(path: Path) -> Reading:
     return Reading(candidates, digest, bad)
 
 
-def _consumer_names(path: Path, bad: list[BadRow]) -> tuple[dict[str, tuple[int, int, int, str, str]], str]:
-    """The best consumer name of each concept, and the digest of the file."""
-    digest = hashlib.sha256()
+def _consumer_names(path: Path, bad: list[BadRow]) -> dict[str, tuple[int, int, int, str, str]]:
+    """The best consumer name of each concept."""
     best: dict[str, tuple[int, int, int, str, str]] = {}
-    for _, cells in _rrf(path, 18, bad, digest):
+    for _, cells in _rrf(path, 18, bad):
         source = cells[11]
         if source not in LAY_SOURCES or cells[1] != "ENG" or cells[16] != "N":
             continue
@@ -205,7 +204,7 @@ def _consumer_names(path: Path, bad: list[BadRow]) -> tuple[dict[str, tuple[int,
         rank = (LAY_SOURCES.index(source), int(cells[12] != "PT"), len(text.split()), text, source)
         if text and rank < best.get(cells[0], (len(LAY_SOURCES), 0, 0, "", "")):
             best[cells[0]] = rank
-    return best, digest.hexdigest()
+    return best
 
 
 def _semantic_types(path: Path, wanted: Container[str], bad: list[BadRow]) -> dict[str, str]:
@@ -217,14 +216,12 @@ def _semantic_types(path: Path, wanted: Container[str], bad: list[BadRow]) -> di
     return kinds
 
 
-def _rrf(
-    path: Path, columns: int, bad: list[BadRow] | None = None, digest: hashlib._Hash | None = None
-) -> Iterator[tuple[int, list[str]]]:
+def _rrf(path: Path, columns: int, bad: list[BadRow] | None = None) -> Iterator[tuple[int, list[str]]]:
     """Rows of a pipe-separated UMLS file, in which a pipe ends every cell, even the last; others go to `bad`."""
     number = lines = 0
     wrong: list[BadRow] = []  # of this file alone: `bad` may hold those of another
     with open_file(path, expected="a UMLS file") as file:
-        for number, raw in stream_lines(_digested(blocks_of(file), digest), path):
+        for number, raw in stream_lines(blocks_of(file), path):
             lines += 1
             where = f"{name_of(path)}:{number}"
             try:
@@ -247,13 +244,6 @@ def _rrf(
     if bad is not None:
         check_bad(wrong, lines, path)
         bad += wrong
-
-
-def _digested(blocks: Iterable[bytes], digest: hashlib._Hash | None) -> Iterator[bytes]:
-    for block in blocks:
-        if digest is not None:
-            digest.update(block)
-        yield block
 
 
 # --- MedlinePlus ------------------------------------------------------------------------------------------------------

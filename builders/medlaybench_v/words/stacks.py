@@ -116,7 +116,7 @@ def part_of_name(text: str, start: int, end: int, heads: Set[int], adjective: bo
         return True
     if text[start - 1 : start] == " ":
         name = text[text.rfind(" ", 0, start - 1) + 1 : start - 1].rpartition("(")[2]
-        if _is_name(name) and (name.endswith(("'s", "’s")) or not _starts(text, start - 1 - len(name))):
+        if _is_name(name) and (name.endswith(("'s", "’s")) or not starts_sentence(text, start - 1 - len(name))):
             return True
     if adjective or text[end : end + 1] not in _BEFORE_NEXT:
         return False
@@ -161,7 +161,8 @@ def _is_name(word: str) -> bool:
     return plain.isalpha() and plain[1:].islower() and word.lower() not in FUNCTION_WORDS
 
 
-def _starts(text: str, at: int) -> bool:
+def starts_sentence(text: str, at: int) -> bool:
+    """Whether a sentence begins at `at`, an opening bracket before it aside."""
     before = text[:at].rstrip(" (")
     return not before or before.endswith((".", "!", "?", ":"))
 

@@ -24,7 +24,7 @@ from builders.medlaybench_v.words.terms import Term
 from builders.medlaybench_v.writing.glosses import bracket_follows, finds_room, inside_brackets
 from builders.medlaybench_v.writing.matches import Entry, Match
 from builders.medlaybench_v.writing.senses import another_sense
-from builders.medlaybench_v.writing.topics import pattern, speaks_of, table
+from builders.medlaybench_v.writing.topics import pattern, table
 
 # What tells a reader something; a plainer verb or the name of a picture does not.
 _TELLING = frozenset(("finding", "disease", "anatomy", "device", "procedure", "agent"))
@@ -109,8 +109,8 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
         if (
             surface in found
             or (enough and _is_full(explaining.get(_sentence_of(lower, start), ()), start))
-            or (only is not None and not speaks_of(only, lower))
-            or (unless is not None and speaks_of(unless, lower))
+            or (only is not None and not only.search(lower))
+            or (unless is not None and unless.search(lower))
             or not _finds_room(caption.text, start, end, entry.term)
             or ("toward" in entry.lay and _PICTURED.match(lower, end))
             or inside_brackets(caption.text, start)

@@ -52,7 +52,7 @@ from builders.medlaybench_v.writing.neighbours import (
 )
 from builders.medlaybench_v.writing.pieces import Draft, Piece
 from builders.medlaybench_v.writing.substitution import explained_in_brackets, substituted
-from builders.medlaybench_v.writing.surfaces import dated, entries, keeps_facts, pictured, recognised_as
+from builders.medlaybench_v.writing.surfaces import entries, keeps_facts, recognised_as, unfolded
 from builders.medlaybench_v.writing.views import pictures
 
 Place = tuple[int, int, int, Form]  # start, -end, number of the form, form
@@ -207,21 +207,14 @@ def _named_here(text: str, lower: str, recognised: Sequence[tuple[int, int, Term
     for start, end, term in recognised:
         yield start, end, form_of(recognised_as(lower[start:end], term))
     for start, end, lay, tail in pictures(text, lower):
-        yield start, end, _picture(lower[start:end], lay, tail)
+        yield start, end, _unfolded(lower[start:end], lay, "modality", tail)
     for start, end, lay in operations(text):
-        yield start, end, _date(lower[start:end], lay)
+        yield start, end, _unfolded(lower[start:end], lay, "time")
 
 
 @lru_cache(maxsize=16384)
-def _picture(surface: str, lay: str, tail: str) -> Form:
-    """The form of a picture's name (`views`)."""
-    return form_of(pictured(surface, lay, tail))
-
-
-@lru_cache(maxsize=4096)
-def _date(surface: str, lay: str) -> Form:
-    """The form of a time after an operation (`operations`)."""
-    return form_of(dated(surface, lay))
+def _unfolded(surface: str, lay: str, kind: str, tail: str = "") -> Form:
+    return form_of(unfolded(surface, lay, kind, tail))
 
 
 def _is_few_letters(entry: Entry) -> bool:

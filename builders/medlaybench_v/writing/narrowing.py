@@ -13,7 +13,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from builders.medlaybench_v.writing.topics import pattern, speaks_of, table
+from builders.medlaybench_v.writing.topics import pattern, table
 
 
 class _Either(NamedTuple):
@@ -94,8 +94,8 @@ def narrowed(lay: str, text: str, start: int = 0) -> str:
         return _OUTER.sub(f"outer layer of the {organs[0]}", lay)
     for either, one, for_one, other, for_other in read_either():
         if either.search(lay):
-            here, there = speaks_of(for_one, lower), speaks_of(for_other, lower)
-            if here is not there:
+            here, there = for_one.search(lower), for_other.search(lower)
+            if bool(here) != bool(there):
                 lay = either.sub(one if here else other, lay)
     return lay
 

@@ -4,7 +4,7 @@
 (True, False)
 >>> without_contradiction("lump (small inflamed lump)", "two large ")
 'lump (inflamed lump)'
->>> [tuple(found) for found in operations("Radiograph on postoperative day 13.")]
+>>> list(operations("Radiograph on postoperative day 13."))
 [(14, 34, 'day 13 after surgery')]
 """
 
@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 # "gastric and", "frontal, parietal and", "anterior/"; nouns that end as adjectives do are none.
 _JOINED_BEFORE = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)(?:,? (?:and|or|and/or|as well as|&) |/)\Z")
@@ -70,14 +69,6 @@ _OPERATION = re.compile(
 )
 
 
-class Dated(NamedTuple):
-    """When a picture was taken after an operation, at [start, end), in plain words."""
-
-    start: int
-    end: int
-    lay: str
-
-
 def shares_head(text: str, start: int) -> bool:
     """Whether an adjective is joined to what starts there: both belong to one noun, and a name of two words that is
     replaced as a whole would take the noun away from the first."""
@@ -125,13 +116,14 @@ def _modifiers(before: str) -> str:
     return words[parted:]
 
 
-def operations(text: str) -> Iterator[Dated]:
-    """Dates counted from an operation, as one phrase: their number and unit are never parted."""
+def operations(text: str) -> Iterator[tuple[int, int, str]]:
+    """Dates counted from an operation, (start, end, in plain words), as one phrase: their number and unit are never
+    parted."""
     if "ost" not in text:
         return
     for found in _OPERATION.finditer(text):
         when = f"{found['unit']} {found['n']}" if found["unit"] else _plural_of(found["span"])
-        yield Dated(found.start(), found.end(), f"{when.lower() if not found.start() else when} after surgery")
+        yield found.start(), found.end(), f"{when.lower() if not found.start() else when} after surgery"
 
 
 def _plural_of(span: str) -> str:

@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.words.abbreviations import resolve
-from builders.medlaybench_v.writing.topics import pattern, speaks_of, table
+from builders.medlaybench_v.writing.topics import pattern, table
 
 
 class Sense(NamedTuple):
@@ -52,11 +52,10 @@ def read_senses() -> dict[str, Sense]:
     return senses
 
 
-def another_sense(surface: str, lower: str, start: int, end: int, singular: str = "") -> bool:
-    """Whether the word at [start, end) does not mean here what the vocabulary says of it; where the table does not name
-    a plural, its `singular` decides. `lower` is the caption in lower case."""
-    senses = read_senses()
-    sense = senses.get(surface) or senses.get(singular)
+def another_sense(surface: str, lower: str, start: int, end: int) -> bool:
+    """Whether the word at [start, end) does not mean here what the vocabulary says of it; `lower` is the caption in
+    lower case."""
+    sense = read_senses().get(surface)
     if sense is None:
         return False
     only, about, unless, before, behind = sense
@@ -64,9 +63,11 @@ def another_sense(surface: str, lower: str, start: int, end: int, singular: str 
         return True
     if before is not None and before.search(lower, max(0, start - _NEARBY), start):
         return True
-    if only is not None and not speaks_of(only, lower):
+    if only is not None and not only.search(lower):
         return True
-    return about is not None and speaks_of(about, lower) and not (unless is not None and speaks_of(unless, lower))
+    if about is None or not about.search(lower):
+        return False
+    return unless is None or not unless.search(lower)
 
 
 def has_other_sense(surface: str) -> bool:

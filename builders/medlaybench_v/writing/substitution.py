@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from builders.medlaybench_v.words.stacks import is_joined, listed_end, names_a_vessel, noun_end
+from builders.medlaybench_v.words.stacks import is_joined, listed_end, names_a_vessel, noun_end, starts_sentence
 from builders.medlaybench_v.writing.attachment import landing, stays_apart
 from builders.medlaybench_v.writing.glosses import (
     ALWAYS,
@@ -268,6 +268,4 @@ def _says_the_same_anywhere(entry: Entry) -> bool:
 
 
 def _starts_sentence(text: str, at: int) -> bool:
-    before = text[max(0, at - 4) : at].rstrip(" (")
-    begins = not before or before.endswith((".", "!", "?", ":"))
-    return begins or _PANEL.search(text, max(0, at - 9), at) is not None
+    return starts_sentence(text, at) or _PANEL.search(text, max(0, at - 9), at) is not None

@@ -156,17 +156,13 @@ def _placed(surface: str, lay: str, finding: Term, where: str, licence: str) -> 
     return Entry(surface.lower(), lay, finding, False, True, licence, True, placed=True, takes_head=True)
 
 
-def pictured(surface: str, lay: str, tail: str) -> Entry:
-    """An entry for the name of a picture (`views`); it changes nothing where its plain words would lose a fact."""
+def unfolded(surface: str, lay: str, kind: str, tail: str = "") -> Entry:
+    """An entry for the name of a picture (`views`, kind "modality") or a time after an operation
+    (`neighbours.operations`, "time"); it changes nothing where its plain words would lose a fact."""
     cui = next((cui for word, cui in _METHOD_CUIS if word in lay), None)
-    term = Term(surface, lay, cui, "modality", "noun", "-", "-", "", False, "bedside-cc0", "CC0-1.0")
+    pos = "noun" if kind == "modality" else "phrase"
+    term = Term(surface, lay, cui, kind, pos, "-", "-", "", False, "bedside-cc0", "CC0-1.0")
     return Entry(surface, lay, term, False, False, term.licence, keeps_facts(surface, lay), tail=tail)
-
-
-def dated(surface: str, lay: str) -> Entry:
-    """An entry for a time after an operation (`neighbours.operations`), in the same way."""
-    term = Term(surface, lay, None, "time", "phrase", "-", "-", "", False, "bedside-cc0", "CC0-1.0")
-    return Entry(surface, lay, term, False, False, term.licence, keeps_facts(surface, lay))
 
 
 def recognised_as(surface: str, term: Term) -> Entry:

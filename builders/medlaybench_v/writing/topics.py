@@ -27,8 +27,3 @@ def _topics() -> dict[str, str]:
 def pattern(told: str) -> re.Pattern[str]:
     """A pattern of a table, with the words of the topics that it names."""
     return re.compile(_NAMED.sub(lambda named: _topics()[named[1]], told))
-
-
-def speaks_of(what: re.Pattern[str], lower: str) -> bool:
-    """Whether a caption in lower case speaks of something."""
-    return what.search(lower) is not None

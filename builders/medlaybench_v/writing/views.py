@@ -224,14 +224,10 @@ def _in_plain_words(surface: str, in_front: bool = False) -> tuple[str, str]:
         picture = picture or _PICTURES[last[1].lower()] + ("s" if last[2] else "")
         words = words[: last.start()]
     front: dict[str, list[str]] = {"from": [], "when": [], "with": [], "body": [], "kept": []}
-    late = re.search(rf"[ ]+({_any(_FROM)})\Z", words, re.IGNORECASE)
-    if late and picture:
-        front["from"].append(_FROM[late[1].lower()])
-        words = words[: late.start()]
-    late = re.search(r"[ ]+(chest|abdomen|brain|pelvis|head)\Z", words, re.IGNORECASE)
-    if late and picture:
-        front["body"].append(_BODY[late[1].lower()])
-        words = words[: late.start()]
+    for kind, named in (("from", _any(_FROM)), ("body", "chest|abdomen|brain|pelvis|head")) if picture else ():
+        if late := re.search(rf"[ ]+({named})\Z", words, re.IGNORECASE):
+            front[kind].append(_TABLE[kind][late[1].lower()])
+            words = words[: late.start()]
     method, alone, before = _method_of(words)
     if method is None:
         return "", ""
@@ -241,8 +237,7 @@ def _in_plain_words(surface: str, in_front: bool = False) -> tuple[str, str]:
         if kind == "and":
             joined = True
             continue
-        values = {"from": _FROM, "when": _WHEN, "with": _WITH, "body": _BODY}.get(kind)
-        said = values[word[0].lower()] if values else word[0]
+        said = word[0] if kind == "kept" else _TABLE[kind][word[0].lower()]
         if joined and (kind != last_kind or len(front[kind]) != 1):  # "plain and enhanced CT" are two scans, not one
             return "", ""
         front[kind] = [f"{front[kind][0]} and {said}"] if joined else [*front[kind], said]

@@ -29,7 +29,7 @@ def concepts(text: str, cuis: tuple[str, ...] = (), *mentions: Mention) -> list[
 
 
 def test_a_concept_is_listed_once_where_it_is_said_first() -> None:
-    (found,) = concepts("Edema of the skin, edema of the lung.")
+    (found,) = concepts("Edema of the skin; no other edema.")
     assert found == {
         "surface": "Edema", "start": 0, "end": 5, "cui": "C0013604", "lay": "swelling", "source": "vocabulary",
         "licence": "CC0-1.0",

@@ -22,8 +22,8 @@ ENGLISH = [
     "Oblique view of a unique technique",
     # What a credit names is no evidence, nor a place's name, nor a word that English shares.
     "Sagittal CT, right wrist (courtesy: Hôpital de la Croix du Sud et des Alpes)",
-    "MRI knee, Los Angeles.",
-    "Man, knee MRI.",
+    "Osteoma, Los Angeles.",
+    "Malleolus med., osteoma.",
     "X",
 ]
 OTHERS = [

@@ -153,7 +153,7 @@ def test_how_a_caption_reads() -> None:
     assert reading_of("A lung lung.").score == 0.5
     assert reading_of("Left upper lobe lung cancer tissue mass edge.").score == 0.5
     assert reading_of("The hilum is dense.").score == 0.75
-    assert unexplained_words("A bulge (weak spot; arrow) of the hilum (root of it; arrow); a well-known one.") == ()
+    assert unexplained_words("A bulge (weak spot; arrow) of the hilum (root of it; arrow); a lung-lining line.") == ()
 
 
 @pytest.mark.parametrize(
