@@ -78,6 +78,7 @@ _VESSELS = re.compile(
 )
 # Single words of a view that only say how a picture was cut; in "axial skeleton" and "coronal suture" they are names.
 _VIEWED = re.compile(
+    r"[ ]\([A-Za-z]\)|"  # "axial (a), coronal (b) and sagittal (c) images"
     r"(?:[ ]\([A-Z]{2,3}\))?[ ]+(?:views?|images?|planes?|sections?|slices?|cuts?|scans?|films?|imaging|reformat\w*|"
     r"reconstruct\w*|sequences?|projections?|orientation|direction|axis|axes|and|or|"
     r"(?:ce|ca|c|ne|nc|hr|md|de|cb)?ct\b|ct[av]\b|c\.t|mri?|"
@@ -93,7 +94,6 @@ _VIEWED = re.compile(
     r"reconst\w*|reform\w*)",
     re.IGNORECASE,
 )
-_PANEL = re.compile(r"[ ]\([A-Za-z]\)(?=[ ,])")  # "axial (a), coronal (b) and sagittal (c) images"
 # "Scoliosis Research Society", "Department of Bronchoscopy": whom it names.
 _INSTITUTE = "(?:Society|Association|Institute|Foundation|Federation|College|Academy|Department|Division|Faculty)"
 _INSTITUTE_BEHIND = re.compile(rf"(?:[ ][A-Z][\w-]+){{0,3}}[ ]{_INSTITUTE}\b")
@@ -149,8 +149,6 @@ def names_a_vessel(text: str, end: int) -> int:
 
 def is_view(text: str, end: int) -> bool:
     """Whether a word of a view that ends there refers to a picture."""
-    panel = _PANEL.match(text, end)
-    end = panel.end() if panel else end
     return _VIEWED.match(text, end) is not None or text[end : end + 1] in ("", ".", ",", ")", ":", ";")
 
 

@@ -224,8 +224,8 @@ def _in_plain_words(surface: str, in_front: bool = False) -> tuple[str, str]:
         picture = picture or _PICTURES[last[1].lower()] + ("s" if last[2] else "")
         words = words[: last.start()]
     front: dict[str, list[str]] = {"from": [], "when": [], "with": [], "body": [], "kept": []}
-    for kind, named in (("from", _any(_FROM)), ("body", "chest|abdomen|brain|pelvis|head")) if picture else ():
-        if late := re.search(rf"[ ]+({named})\Z", words, re.IGNORECASE):
+    for kind, words_of in (("from", _any(_FROM)), ("body", "chest|abdomen|brain|pelvis|head")) if picture else ():
+        if late := re.search(rf"[ ]+({words_of})\Z", words, re.IGNORECASE):
             front[kind].append(_TABLE[kind][late[1].lower()])
             words = words[: late.start()]
     method, alone, before = _method_of(words)

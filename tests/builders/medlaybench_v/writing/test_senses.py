@@ -348,6 +348,8 @@ def test_neighbours_agree(caption: str, said: str) -> None:
             "arterial (A), portal venous (B) and",
             "artery",
         ),
+        ("Superior sagittal and right transverse sinuses.", "sagittal and right", "view"),
+        ("Fracture of the sagittal and coronal sutures.", "sagittal and coronal sutures", "view"),
         # Institutes keep their names.
         ("The Scoliosis Research Society's rules.", "Scoliosis Research Society", "curve"),
         ("Courtesy of the Department of Bronchoscopy and Surgery.", "of Bronchoscopy and Surgery", "airway"),
