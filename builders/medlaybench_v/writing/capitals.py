@@ -14,7 +14,9 @@ _NAMES = frozenset(
     "parkinson perthes peyronie pneumocystis pott rathke salmonella salter schatzki scheuermann schmorl "
     "scheimpflug staphylococcus streptococcus sturge taenia tarlov thornwaldt tornwaldt toxoplasma turner valsalva "
     "waldenstrom warthin weber wegener wernicke whipple wilms wilson zenker "
-    "bartholin brodie buerger kienbock maisonneuve modic morton nabothian ollier segond stener takayasu".split()
+    "bartholin brodie buerger kienbock maisonneuve modic morton nabothian ollier segond stener takayasu "
+    "bankart barton blount boerhaave chance conn dawson eagle garre gorlin joubert klatskin langerhans lemierre ludwig "
+    "mallory panner rasmussen riedel sever smith stafne tillaux todani virchow wharton".split()
 )
 
 

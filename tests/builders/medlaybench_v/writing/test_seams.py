@@ -70,6 +70,7 @@ from tests.parts.rule_captions import lay
         ("Angiograms of the left kidney.", "blood vessel scans (angiograms)"),
         ("The cerebellar tonsils lie 11 mm below it.", "tonsils (of the lower rear brain) lie 11 mm"),
         ("A repeat CT shows mesenteric venous gas.", "shows gas in the bowel veins."),
+        ("Nasal bone fracture with depression.", "shows a nose bone fracture with"),
         # What a key explains is not explained within that.
         ("The LPV is open. LPV, left portal vein.", "The LPV (left portal vein) is open."),
         # A verb in plain words is joined to no noun.
