@@ -102,7 +102,7 @@ def _listed(code: str, capitals: bool) -> set[str]:
 def _as_pattern(wording: str) -> str:
     """ "x ray*" as a pattern: a plural is the same word, and a star allows more letters."""
     words = [re.escape(word) for word in wording.rstrip("*").split()]
-    return r"[\s-]+".join(words) + (r"\w*" if wording.endswith("*") else r"(?:'?s)?(?!\w)")
+    return r"[\s‐‑-]+".join(words) + (r"\w*" if wording.endswith("*") else r"(?:'?s)?(?!\w)")
 
 
 # Names of other things that contain the words of a method.

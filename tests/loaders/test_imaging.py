@@ -61,6 +61,7 @@ def test_cui_then_ancestor_then_text(cuis: list[str], text: str, method: str) ->
         ("Parasternal long-axis view", "DRUS"),
         ("A hypoechoic nodule of the thyroid", "DRUS"),
         ("POCUS with B-lines", "DRUS"),
+        ("X‐ray, then T2‑weighted images", "DRMR DRXR"),
         ("Nuchal translucency of 4.5 mm", "DRUS"),
         ("AXR with free air", "DRXR"),
         ("Digital breast tomosynthesis", "DRXR"),

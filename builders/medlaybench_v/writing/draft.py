@@ -53,7 +53,7 @@ from builders.medlaybench_v.writing.neighbours import (
 from builders.medlaybench_v.writing.pieces import Draft, Piece
 from builders.medlaybench_v.writing.substitution import explained_in_brackets, substituted
 from builders.medlaybench_v.writing.surfaces import entries, keeps_facts, recognised_as, unfolded
-from builders.medlaybench_v.writing.views import pictures
+from builders.medlaybench_v.writing.views import pictures, with_hyphens
 
 Place = tuple[int, int, int, Form]  # start, -end, number of the form, form
 _FEW = 3
@@ -107,7 +107,7 @@ class Drafter:
         """
         places = self._places(caption, recognised)
         heads = {start for start, _, _, form in places if form.is_head}
-        text, lower, facts = caption.text, caption.lower, caption.get(facts_of)
+        text, lower, facts = caption.text, with_hyphens(caption.lower), caption.get(facts_of)
         matches: list[Match] = []
         left: list[Match] = []  # words that keep their place, to be explained
         parts: list[Match] = []  # words that are a part of a name, which are explained where nothing else is
@@ -160,7 +160,7 @@ class Drafter:
 
     def _places(self, caption: Reading, recognised: Sequence[tuple[int, int, Term]]) -> list[Place]:
         """All that could be matched, by start, the longest first."""
-        text, lower = caption.text, caption.lower
+        text, lower = caption.text, with_hyphens(caption.lower)
         forms = self._forms
         places = [
             (start, -end, number, forms[number])

@@ -138,7 +138,7 @@ _NO_METHOD = re.compile(
 
 def pictures(text: str, lower: str = "") -> Iterator[Picture]:
     """The names of pictures in a text that plain words say better, left to right; `lower` is the text in lower case."""
-    lower = _with_hyphens(lower or text.lower())
+    lower = with_hyphens(lower or text.lower())
     methods, is_clear = [], False
     for part, start, end in _METHOD_WORDS.find_matches_as_indexes(lower, overlapping=True):
         is_clear = is_clear or part <= _USG
@@ -158,7 +158,7 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
             continue  # a muscle of the eye among others: "the MR and LR"
         if surface == "MR" and _OTHER_MR.search(text):
             continue
-        name = _with_hyphens(surface)
+        name = with_hyphens(surface)
         lay, tail = _in_plain_words(name)
         if tail and landing(tail, text, end, len(text)) == 0:  # "X-ray after surgery with a plate"
             lay, tail = _in_plain_words(name, in_front=True)
@@ -172,9 +172,11 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
             yield Picture(start, end, lay, tail)
 
 
-def _with_hyphens(text: str) -> str:
-    """ "Gadolinium–enhanced X–ray" as it is usually written, letter by letter."""
-    return text.replace("–enhanced", "-enhanced").replace("–ray", "-ray") if "–" in text else text
+def with_hyphens(text: str) -> str:
+    """ "Gadolinium–enhanced X‐ray" as it is usually written, letter by letter."""
+    if text.isascii():
+        return text
+    return text.replace("–enhanced", "-enhanced").replace("–ray", "-ray").replace("‐", "-").replace("‑", "-")
 
 
 def goes_on(text: str, start: int, end: int) -> bool:

@@ -173,7 +173,8 @@ def test_how_a_caption_reads() -> None:
         ("10/30/14 head CT scan showing a cyst.", "10/30/14 head CT scan shows a cyst."),
         ("Abscess following catheter test.", "The image shows a pocket of pus following catheter test."),
         ("X-ray abdomen on admission.", "This is an X-ray of the belly on arrival at the hospital."),
-        ("Contrast‐enhanced CT‐scan of it.", "Contrast‐enhanced CT‐scan of it."),
+        ("Contrast‐enhanced CT‐scan of it.", "Contrast‐enhanced (with contrast dye) CT scan of it."),
+        ("Drug‐eluting stent in a vein.", "The image shows a drug-releasing support tube (stent) in a vein."),
         ("The catheter is in place.", "The catheter (thin tube) is in place."),
         ("A pseudoaneurysm (arrow) is seen.", "A pseudoaneurysm (walled-off leak; arrow) is seen."),
         (
