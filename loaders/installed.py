@@ -23,7 +23,7 @@ MODULES = {
     "ray": ("ray",),
     "s3": ("s3fs",),
     "gs": ("gcsfs",),
-    "study": ("cryptography", "fastapi", "psycopg", "sqlalchemy", "uvicorn"),
+    "study": ("cryptography", "fastapi", "markdown_it", "psycopg", "sqlalchemy", "uvicorn"),
     "models": ("torch", "torchvision", "open_clip", "safetensors", "timm", "transformers", "accelerate"),
 }
 """Extra -> the modules that its packages provide."""

@@ -236,4 +236,5 @@ def test_a_hub_for_another_shell_says_how_to_reach_it() -> None:
         api.create_repo("org/mine", repo_type="dataset")
         assert api.repo_exists("org/mine", repo_type="dataset")
         process.send_signal(signal.SIGINT)
+        process.wait()  # it ends its line, for which the pipe has to be open
     assert process.returncode == 0

@@ -206,8 +206,8 @@ def test_a_word_is_taken_whole_or_left(caption: str, said: str) -> None:
 
 
 def _figures(text: str) -> set[str]:
-    """Every word with a figure in it, as it is written."""
-    return set(re.findall(r"[\w-]*\d[\w-]*", text))
+    """Every word with a figure in it, as it is written but for its kind of hyphen."""
+    return set(re.findall(r"[\w-]*\d[\w-]*", text.replace("\u2010", "-")))
 
 
 @example(text="3D preoperative 3D preoperative")
