@@ -1,4 +1,4 @@
-"""All pairs of 64-bit hashes within a Hamming distance: exact, by a multi-index join in plain numpy.
+"""All 64-bit hashes within a Hamming distance of others: exact, by a multi-index join in plain numpy.
 
 Cut the 64 bits into chunks and give each a radius, such that two hashes which differ by more than its radius in every
 chunk are too far apart as a whole (pigeonhole). So it is enough to look, chunk by chunk, for hashes whose chunk is
@@ -29,8 +29,8 @@ def distances(left: Hashes, right: Hashes) -> NDArray[np.uint8]:
     return _count_bits(left ^ right)
 
 
-def pairs_within(hashes: Hashes, distance: int, queries: Hashes | None = None) -> tuple[Places, Places]:
-    """The result of `blocks_within`, sorted: places (i, j), i < j, of all pairs, or (of a query, of a hash)."""
+def pairs_within(hashes: Hashes, queries: Hashes, distance: int) -> tuple[Places, Places]:
+    """The result of `blocks_within`, sorted."""
     pieces = list(blocks_within(hashes, queries, distance))
     left = np.concatenate([np.empty(0, np.int64), *(block[0] for block in pieces)])
     right = np.concatenate([np.empty(0, np.int64), *(block[1] for block in pieces)])
@@ -38,26 +38,21 @@ def pairs_within(hashes: Hashes, distance: int, queries: Hashes | None = None) -
     return left[order], right[order]
 
 
-def blocks_within(hashes: Hashes, queries: Hashes | None, distance: int) -> Iterator[tuple[Places, Places]]:
-    """Places (of a query, of a hash) of all matches at most `distance` (0 to 14) apart, each once, in arbitrary order;
-    without queries, the pairs i < j of the hashes.
-    """
+def blocks_within(hashes: Hashes, queries: Hashes, distance: int) -> Iterator[tuple[Places, Places]]:
+    """Places (of a query, of a hash) of all matches at most `distance` (0 to 14) apart, each once, in any order."""
     if not 0 <= distance <= MAX_DISTANCE:
         raise ValueError(f"distance {distance}: from 0 to {MAX_DISTANCE}")
-    if max(len(hashes), 0 if queries is None else len(queries)) > np.iinfo(np.int32).max:
+    if max(len(hashes), len(queries)) > np.iinfo(np.int32).max:
         raise ValueError("more than 2^31 hashes")
     chunks = _plan(distance, len(hashes))
     for number, (low, bits, radius) in enumerate(chunks):
         table = _Table.of(hashes, low, bits)
-        for left, right in _agreeing(hashes, queries, low, bits, radius, distance, table):
-            differing = (hashes if queries is None else queries)[left] ^ hashes[right]
+        for left, right in _agreeing(queries, low, bits, radius, distance, table):
+            differing = queries[left] ^ hashes[right]
             new = np.ones(len(left), bool)
             for earlier, wide, reach in chunks[:number]:  # a match found by several chunks counts for the first
                 new &= _count_bits(_chunk(differing, earlier, wide).view(np.uint64)) > reach
-            left, right = left[new], right[new]
-            if queries is None:
-                left, right = np.minimum(left, right), np.maximum(left, right)
-            yield left, right
+            yield left[new], right[new]
 
 
 class _Table(NamedTuple):
@@ -99,24 +94,16 @@ def _cost(plan: Sequence[tuple[int, int, int]], count: int) -> float:
 
 
 def _agreeing(
-    hashes: Hashes, queries: Hashes | None, low: int, bits: int, radius: int, distance: int, table: _Table
+    queries: Hashes, low: int, bits: int, radius: int, distance: int, table: _Table
 ) -> Iterator[tuple[Places, Places]]:
     """Blocks of matches (of a query, of a hash) within `distance` whose chunks differ by `radius` bits or less."""
     order, starts, sorted_hashes = table
-    if queries is None:
-        chunk = _chunk(hashes, low, bits)
-        asked, asking, sorted_queries = chunk[order], order, hashes[order]
-    else:
-        asked = _chunk(queries, low, bits)
-        asking = np.argsort(asked, kind="stable").astype(np.int32)
-        asked, sorted_queries = asked[asking], queries[asking]
+    asked = _chunk(queries, low, bits)
+    asking = np.argsort(asked, kind="stable").astype(np.int32)
+    asked, sorted_queries = asked[asking], queries[asking]
     for mask in _masks(bits, radius):
         other = asked ^ mask
-        first, last = starts[other], starts[other + 1]
-        if queries is None:
-            # Each unordered pair once: within a chunk from the earlier one, across a mask from the smaller chunk.
-            first = np.arange(1, len(order) + 1, dtype=np.int32) if mask == 0 else np.where(other > asked, first, last)
-        for rows, counts, right in ranges(np.arange(len(asked), dtype=np.int32), first, np.maximum(first, last)):
+        for rows, counts, right in ranges(np.arange(len(asked), dtype=np.int32), starts[other], starts[other + 1]):
             asked_for = np.repeat(sorted_queries[rows], counts)
             near = np.flatnonzero(distances(asked_for, sorted_hashes[right]) <= distance)
             if len(near):

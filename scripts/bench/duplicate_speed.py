@@ -139,7 +139,8 @@ def _is_exact(hashes: Hashes, distance: int, found: NDArray[np.int64]) -> bool:
 def _joined(given: Path, distance: int, found: Path) -> dict[str, float]:
     hashes = np.load(given)
     before, started = held_megabytes(), cpu_seconds()
-    pairs = np.stack(pairs_within(hashes, distance))
+    query, matched = pairs_within(hashes, hashes, distance)
+    pairs = np.stack([query, matched])[:, query < matched]
     used = {"seconds": cpu_seconds() - started, "peak": peak_megabytes() - before}
     np.save(found, pairs)
     return used
