@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Any, Generic, TypeVar, cast
+from typing import Annotated, Any, Generic, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
 import pyarrow as pa
@@ -345,10 +345,8 @@ def build(
         overwrite=overwrite,
         engine=engine,
     )
-    counted: Any = manifest.statistics if isinstance(manifest.statistics, dict) else {}
-    held = [*counted.get("licence", ()), *counted.get("licence_of_phrases", ())]
-    if held and (absent := not_met(cast(list[str], plan.settings.get("allowed_licences", [])), held)):
-        tell(f"Allowed licences that nothing in this release is under (mistyped?): {first_of(absent)}")
+    for sentence in _not_met(manifest):
+        tell(sentence)
     return manifest
 
 
@@ -402,6 +400,16 @@ def _not_withdrawn(withdrawn: frozenset[str], finished: Run) -> Iterator[str]:
         yield f"Withdrawn keys whose rows were already excluded: {first_of(earlier)}"
     if absent := sorted(withdrawn - excluded.keys()):
         yield f"Withdrawn keys without a row (no longer in the source, or mistyped): {first_of(absent)}"
+
+
+def _not_met(manifest: Manifest) -> Iterator[str]:
+    """A sentence that names the licences let through by name that nothing is under, if the release counts licences."""
+    match manifest.statistics, manifest.settings:
+        case {"licence": dict(rows), **more}, {"allowed_licences": list(allowed)}:
+            phrases = more.get("licence_of_phrases")
+            held = [*rows, *(phrases if isinstance(phrases, dict) else ())]
+            if absent := not_met(map(str, allowed), held):
+                yield f"Allowed licences that nothing in this release is under (mistyped?): {first_of(absent)}"
 
 
 def _refuse_another(out: Path, corpus: str, plan: Plan) -> None:

@@ -376,8 +376,10 @@ def asks_again(utterance: str, turns: Iterable[tuple[str, ...]], heard: str) -> 
 
     def before(said: Sequence[str]) -> bool:
         # Nearly all of it, to its end: "what worries you about work?" asks for something else than "about money?".
-        tails = (" ".join(said[at:]) for at in range(min(len(said) // 2, len(said) - COPIED) + 1))
-        same = next((tail for tail in tails if any(f" {tail} " in turn for turn in earlier)), "")
+        most = min(len(said) // 2, len(said) - COPIED)
+        own = [turn for turn in earlier if f" {' '.join(said[max(0, most) :])} " in turn]
+        tails = (" ".join(said[at:]) for at in range(most + 1) if own)
+        same = next((tail for tail in tails if any(f" {tail} " in turn for turn in own)), "")
         return bool(content_roots(same))
 
     rest = " ".join(sentence for sentence in sentences if sentence not in asked)

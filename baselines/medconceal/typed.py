@@ -50,10 +50,9 @@ def asks(sentence: str) -> bool:
     >>> asks("What worries you?🙂"), asks('"Why?!"'), asks("Why? I see.")
     (True, True, False)
     """
-    return bool(_ASKS_LAST.search(sentence))
+    return next((one for one in reversed(sentence) if one in "?_" or one.isalnum()), "") == "?"
 
 
-_ASKS_LAST = re.compile(r"\?\W*$")
 _EMPHASIS = re.compile(r"\*+|__")  # behind it a question mark would end no sentence
 
 

@@ -11,15 +11,9 @@ from typing import Any
 
 from baselines.study.routes import create_app
 from baselines.study.site import Site
+from tests.parts.study_talks import TURNS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-TURNS = (
-    "Hello, what brings you in today?",
-    "That sounds hard. What worries you most about it?",
-    "Many people worry about the cost. Is that on your mind as well?",
-    "Thank you for telling me. What would help you now?",
-    "Is there anything else that you would like to say?",
-)
 _WORDS = "Fears what it will cost."
 _FOCUSED = """() => { const one = document.activeElement, form = one.closest('main form');
   return form && {tag: one.tagName, type: one.type, name: one.name, text: one.textContent.trim(), id: form.id,
