@@ -28,7 +28,10 @@ _SAID: tuple[tuple[float, str], ...] = (
 _NUMBERS = {word: number for number, words in _SAID for word in words.split()}
 _NUMBER = rf"\d+(?:[.,]\d+)?|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))}"
 _DAYS = {"hour": 1 / 24, "day": 1, "week": 7, "month": 30.4, "year": 365, "decade": 3650}
-_TIME = rf"(?P<number>{_NUMBER})(?: of)?(?: (?:or (?:{_NUMBER})|more|full|whole))? (?P<unit>{'|'.join(_DAYS)})s?\b"
+_TIME = (
+    rf"(?P<number>{_NUMBER})(?P<half> and a half)?(?: of| an?)?(?: (?:or (?:{_NUMBER})|more|full|whole))? "
+    rf"(?P<unit>{'|'.join(_DAYS)})s?\b"
+)
 _ROUGHLY = "about around almost nearly over under roughly approximately some already now".split()
 _ROUGHLY += ["at least", "more than", "less than", "up to", "the last", "the past"]
 _ABOUT = rf"(?:(?:{'|'.join(_ROUGHLY)}) )*"
@@ -100,7 +103,8 @@ def _shown(match: re.Match[str]) -> str:
 
 def _value(match: re.Match[str]) -> float:
     text = match["number"] or match["short"]
-    return _NUMBERS[text] if text in _NUMBERS else float(text.replace(",", "."))
+    number = _NUMBERS[text] if text in _NUMBERS else float(text.replace(",", "."))
+    return number + 0.5 * bool(match.groupdict().get("half"))
 
 
 def _sides(one: str, other: str) -> Iterator[str]:

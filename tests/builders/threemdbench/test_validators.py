@@ -147,6 +147,7 @@ def test_basic_complaints_that_fail(text: str, check: str) -> None:
         ("You have had the rash for two days.", "Your rash appeared three weeks ago."),
         ("You have had the rash for two days.", "Your rash appeared four days ago."),
         ("You noticed this about 3 months ago.", "You have had this for over a year."),
+        ("Your rash began half a year ago.", "Your rash appeared a year ago."),
         ("Your symptoms have lasted for five days.", "It started a month ago."),
         ("Your pain is 3 out of 10.", "Your pain reaches 8/10."),
         ("You have two blisters.", "Your three small blisters are full."),
@@ -178,6 +179,8 @@ def test_contradictions(one: str, other: str) -> None:
         ("You take a tablet every two days.", "You slept badly on three days."),
         ("Your pain is 3 out of 10.", "Your itch reaches 8/10."),
         ("You have had the rash for two days.", "You have had asthma for two years."),
+        ("Your rash began half a year ago.", "Your rash appeared six months ago."),
+        ("Your rash began one and a half years ago.", "Your rash began 18 months ago."),
         ("You have had the rash for three weeks.", "You have been on a diet for ten weeks."),
     ],
 )
