@@ -78,6 +78,7 @@ def test_a_diagnosis_is_found_by_every_name_of_it(diagnosis: object) -> None:
         ("You have a wart-like growth on your wrist.", []),
         ("Ingrown_nail", ["ingrown nail"]),
         ("athlete’s foot", ["mycosis"]),
+        ("Athletes foot", ["mycosis"]),
         ("You feel thwarted; the abscessing is over.", []),
         ("lichen planus and chronic\nlichen", ["lichen planus", "chronic lichen"]),
     ],
