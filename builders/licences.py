@@ -161,6 +161,16 @@ def demands(licence: str | None) -> int:
     return len(_asks(licence))
 
 
+def exclude_each_other(licences: Iterable[str | None]) -> bool:
+    """Whether one thing cannot be passed on under all of these: share-alike for any use, and not for commercial use.
+
+    >>> exclude_each_other(["CC BY-SA", "CC BY-NC"]), exclude_each_other(["CC BY-NC-SA", "CC BY-NC", "CC BY"])
+    (True, False)
+    """
+    read = [licence for licence in map(read_licence, licences) if licence.derivatives == "yes"]
+    return any(one.share_alike and one.commercial for one in read) and not all(one.commercial for one in read)
+
+
 def _asks(licence: str | None) -> frozenset[str]:
     """What a licence asks for, whatever its version; terms that only a person can read ask for themselves."""
     if licence and _AND in licence:
@@ -268,12 +278,11 @@ def corpus_licence(licences: Iterable[str | None]) -> str:
     >>> corpus_licence(["CC BY", "CC BY-NC", "CC BY-NC-SA 4.0"]), corpus_licence(["CC0"]), corpus_licence(["CC BY-ND"])
     ('cc-by-nc-sa-4.0', 'cc0-1.0', 'other')
     """
-    read = [read_licence(part) for licence in set(licences) for part in (licence or "").split(_AND)]
-    if not read or any(licence.derivatives != "yes" for licence in read):
+    parts = [part for licence in set(licences) for part in (licence or "").split(_AND)]
+    read = [read_licence(part) for part in parts]
+    if not read or any(licence.derivatives != "yes" for licence in read) or exclude_each_other(parts):
         return "other"
     restricted = any(not licence.commercial for licence in read)
-    if restricted and any(licence.share_alike and licence.commercial for licence in read):
-        return "other"
     if all(licence.id in ("CC0-1.0", "public-domain") for licence in read):
         return "cc0-1.0"
     if not all(licence.id.startswith(("CC-BY", "CC0", "public-domain")) for licence in read):

@@ -2,7 +2,8 @@
 
 It measures quality first and looks for copies only among photos that are fit, so that a blurred original never replaces
 its sharp copy. A person's decision about a photo overrides what was measured: a rejected photo is left out, and an
-accepted one is fit, whatever its measures; a copy of a photo that is kept is still a copy.
+accepted one is fit, whatever its measures; a copy of a photo that is kept is still a copy. What a licence demands holds
+for all copies, also if the one under it is not fit.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from builders.threemdbench.findings import Candidate, Finding
+from builders.threemdbench.findings import Candidate, Finding, Forbidden
 from loaders.engines.engine import Engine
 from loaders.engines.threads import Threads
 
@@ -30,8 +31,8 @@ class FullCuration:
     def __reduce__(self) -> tuple[object, ...]:
         return FullCuration, (self.index,)  # a judgement does not depend on who does the work
 
-    def __call__(self, photos: Sequence[Candidate]) -> list[Finding]:
-        """A finding for each photo, in their order."""
+    def __call__(self, photos: Sequence[Candidate], forbidden: Sequence[Forbidden]) -> list[Finding]:
+        """A finding for each photo, in their order; the `forbidden` ones are only looked for among them."""
         # Imported here: they bring OpenCV, which nothing else of a build needs.
         from builders.curation.curate import curate
         from builders.curation.folders import File
@@ -39,12 +40,13 @@ class FullCuration:
 
         if not photos:
             return []
-        files = {
-            photo.key: File(photo.key, photo.path, source=photo.source, precedence=photo.precedence) for photo in photos
-        }
-        first = curate(list(files.values()), index=self.index, engine=self.engine, progress=self.progress)
-        judged = Judged(photos, first)
-        fit = [files[photo.key] for photo in photos if photo.key not in judged.out]
-        second = curate(fit, index=self.index, engine=self.engine) if 0 < len(fit) < len(photos) else first
+        files = [
+            *(File(photo.key, photo.path, source=photo.source, precedence=photo.earlier) for photo in photos),
+            *(File(other.key, other.path, source=other.source) for other in forbidden),
+        ]
+        first = curate(files, index=self.index, engine=self.engine, progress=self.progress)
+        judged = Judged(photos, first, forbidden)
+        fit = [file for file in files[: len(photos)] if file.name not in judged.out]
+        second = curate(fit, index=self.index, engine=self.engine) if 0 < len(fit) < len(files) else first
         judged.compare(second if fit else None)
         return judged.findings()

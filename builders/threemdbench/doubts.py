@@ -21,10 +21,15 @@ from builders.curation.examine import by_content
 from builders.curation.quality import BRIGHT, DARK, SMALL, Quality
 from builders.curation.review import ACCEPT, REJECT, Doubt
 from builders.curation.verification import UNSURE
-from builders.threemdbench.findings import FAULTS, Candidate, Finding
+from builders.licences import exclude_each_other, read_licence
+from builders.threemdbench.findings import FAULTS, Candidate, Finding, Forbidden
 from loaders.errors import InputError
 
 DISPUTED = "copies under different diagnoses"
+FORBIDDEN = "licence: a copy may not be altered"
+EXCLUSIVE = "licence: copies under terms that exclude each other"
+BOUND = "licence: a copy asks for more"
+WITHDRAWN = "duplicate: of a withdrawn photo"
 
 # How each fault is told, and whether it is near enough to its limit to be borderline.
 _BORDERLINE: dict[str, tuple[str, Callable[[Quality, float], bool]]] = {
@@ -42,20 +47,25 @@ _BORDERLINE: dict[str, tuple[str, Callable[[Quality, float], bool]]] = {
 class Judged:
     """The photos of a build while they are judged: `out` has the reason and detail for each one that is left out."""
 
-    def __init__(self, photos: Sequence[Candidate], first: Curation) -> None:
+    def __init__(self, photos: Sequence[Candidate], first: Curation, forbidden: Sequence[Forbidden] = ()) -> None:
         self.photos = photos
         self.out: dict[str, tuple[str, str]] = {}
         self._doubts: dict[str, list[Doubt]] = defaultdict(list)
         self._cluster: dict[str, str] = {}
         sets: dict[str, list[Candidate]] = defaultdict(list)
-        for photo, one, decision, judgement in zip(photos, first.files, first.decisions, first.judgements, strict=True):
-            best = first.groups.places[one.content.digest].best if one.content else photo.key
-            sets[best].append(photo)
+        best = [first.groups.places[one.content.digest].best if one.content else one.file.name for one in first.files]
+        barred = dict(zip(best[len(photos) :], forbidden, strict=True))
+        # Behind the photos are those that are forbidden.
+        for photo, of, one, decision, judgement in zip(
+            photos, best, first.files, first.decisions, first.judgements, strict=False
+        ):
+            sets[of].append(photo)
             self._cluster[photo.key] = decision.cluster or photo.key
             if one.content and judgement:
                 self._judge_quality(photo, one.content.quality, judgement.flags, judgement.least_sharpness)
-        for members in sets.values():
+        for of, members in sets.items():
             self._settle_diagnosis(members)
+            self._settle_terms(members, barred.get(of))
         for photo in photos:
             if (why := photo.decision or photo.of_class) and why.decision == REJECT:
                 of_class = "" if photo.decision else f"its class in the source is mixed: {photo.mixed}"
@@ -122,6 +132,20 @@ class Judged:
         for photo in standing:
             if len(diagnoses) > 1 and photo.diagnosis not in accepted:
                 self.out[photo.key] = DISPUTED, ", ".join(sorted(diagnoses))
+
+    def _settle_terms(self, members: Sequence[Candidate], forbidden: Forbidden | None) -> None:
+        """Leave out what a copy, be it fit or not, does not let come in: one whose licence demands more binds all."""
+        said = {photo.licence for photo in members}
+        most = max(members, key=lambda photo: photo.bound)
+        for photo in members:
+            if forbidden:
+                self.out.setdefault(photo.key, (FORBIDDEN, f"{forbidden.licence}: {forbidden.key}"))
+            elif exclude_each_other(said):
+                self.out.setdefault(photo.key, (EXCLUSIVE, ", ".join(sorted(read_licence(one).id for one in said))))
+            elif photo.bound < most.bound and most.withdrawn:
+                self.out.setdefault(photo.key, (WITHDRAWN, most.key))
+            elif photo.bound < most.bound:
+                self.out.setdefault(photo.key, (BOUND, f"{read_licence(most.licence).id}: {most.key}"))
 
     def _doubt_pairs(self, second: Curation) -> None:
         """Of two photos that are kept and may be copies, the later one by key is in doubt."""

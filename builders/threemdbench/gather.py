@@ -1,6 +1,7 @@
 """From opened sources to the rows that a build starts with: labels mapped, licences read, photos fetched, files hashed.
 
-A photo that is refused for its label or licence is never fetched, and its file never read.
+A photo that is refused for its label or licence is never fetched, and its file is read only if its licence forbids
+altered copies: then no copy of it may come in under another licence.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from builders.licences import allows_rewriting
+from builders.licences import allows_rewriting, read_licence
 from builders.pipeline.progress import Meter
 from builders.pipeline.rows import Row
 from builders.threemdbench.download import Downloads, Fetched, Wanted
@@ -45,6 +46,15 @@ class Admission:
             return photo
         return replace(photo, licence=licence, licence_asserted_by=_VOUCHED)
 
+    def refusal(self, licence: str | None) -> str:
+        """Why a licence keeps a photo out; "" if it does not. Without its metadata a photo is altered, which it must
+        allow."""
+        return allows_rewriting(licence, self.licences | SHAREABLE)[1]
+
+    def forbidden(self, licence: str | None) -> bool:
+        """Whether it forbids altered copies, and nobody lets it in by name."""
+        return bool(self.refusal(licence)) and read_licence(licence).derivatives == "no"
+
 
 def gather(
     sources: Sequence[PhotoSource],
@@ -68,9 +78,13 @@ def gather(
     # Otherwise the first would win, merely by its place.
     by_id = [(row["image_id"], row["diagnosis"]) for row in rows]
     _dispute(rows, by_id, "listed under different diagnoses", lambda _, said: ", ".join(said))
+    by_id = [(row["image_id"], row["licence"] and read_licence(row["licence"]).id) for row in rows]
+    _dispute(rows, by_id, "listed under different licences", lambda _, said: ", ".join(said))
     # What is there can be only one of them.
     by_address = [(photo.url, photo.md5) for photo, _ in photos]
     _dispute(rows, by_address, "one address with different digests", lambda address, _: address)
+    by_address = [(photo.url, str(admission.forbidden(photo.licence))) for photo, _ in photos]
+    _dispute(rows, by_address, "one address, also under a licence that forbids altered copies", lambda url, _: url)
     wanted = [
         Wanted(photo.url, photo.md5)
         for (photo, _), row in zip(photos, rows, strict=True)
@@ -79,7 +93,7 @@ def gather(
     fetched = _fetch(downloads, wanted, progress)
     for (photo, _), row in zip(photos, rows, strict=True):
         if row["refused"] is not None:
-            row["image_path"] = None
+            row["image_path"] = row["image_path"] if admission.forbidden(row["licence"]) else None
         elif photo.url:
             outcome = fetched[photo.url]
             row["not_fetched"] = _why(f"download: {outcome.reason}", outcome.detail) if outcome.reason else None
@@ -105,9 +119,8 @@ def _photos(sources: Sequence[PhotoSource], admission: Admission) -> Iterator[tu
 
 def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
     assigned = assign(photo.labels, labels, mixed=admission.mixed)
-    # A photo stripped of its metadata is altered, so its licence must allow that.
-    _, unlicensed = allows_rewriting(photo.licence, admission.licences | SHAREABLE)
-    problem = photo.problem or ": ".join(filter(None, (assigned.reason, assigned.detail))) or unlicensed
+    mislabelled = ": ".join(filter(None, (assigned.reason, assigned.detail)))
+    problem = photo.problem or mislabelled or admission.refusal(photo.licence)
     return {
         "image_id": photo.image_id,
         "diagnosis": assigned.diagnosis or None,

@@ -32,7 +32,7 @@ from builders.threemdbench.complaints import BY_MODEL
 from builders.threemdbench.curate import FullCuration
 from builders.threemdbench.download import Downloads, Limits
 from builders.threemdbench.earlier import Earlier, Followed, open_followed, read_earlier
-from builders.threemdbench.findings import FAULTS
+from builders.threemdbench.findings import FAULTS, Forbidden
 from builders.threemdbench.gather import SHAREABLE, Admission, gather, rows_digest
 from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
 from builders.threemdbench.mixed import class_keys
@@ -211,12 +211,19 @@ def plan(build: Build[Options]) -> Plan:
     applied = decisions.matching([*((row["image_id"], row["content"]) for row in rows), *class_keys(rows)])
     deciding = Decisions(applied)
     identity, placed = rows_digest(rows), [*hiding.rows(rows)]
+    forbidden = [  # of what is refused, only these were read
+        Forbidden(
+            row["image_id"], Path(row["image_path"]), row["source"], read_licence(row["licence"]).id, row["content"]
+        )
+        for row in rows
+        if row["refused"] and row["content"]
+    ]
     queue = Queue(workspace / "queues" / f"{identity[:16]}-{deciding.digest[:16]}.json")
     return Plan(
         rows=[*bad, *_rows(placed)],
         schema=SOURCE,
         identity=json.dumps([identity, hiding.fingerprint, [row["where"] for row in placed], named]),
-        steps=_steps(build, targets, curator, deciding, queue, earlier, chat, hiding, withdrawn),
+        steps=_steps(build, targets, curator, deciding, queue, earlier, chat, hiding, withdrawn, forbidden),
         sources=lambda count: _sources(sources, rows, hiding),
         settings=_settings(options, targets, curator, chat, licences)
         | {"decisions": _counted(decisions, applied, hiding) if decisions.by_key else None}
@@ -263,12 +270,13 @@ def _steps(
     chat: Chat | None,
     hiding: Nameless,
     withdrawn: frozenset[str],
+    forbidden: Sequence[Forbidden],
 ) -> Iterator[Step]:
     options, authored = build.options, authored_digest()
     yield admit()
     yield unique(CORPUS.key, "diagnoses")
     yield images(build.images)
-    yield curate(build.images, curator, decisions, queue, earlier, hiding.sources, withdrawn)
+    yield curate(build.images, curator, decisions, queue, earlier, hiding.sources, withdrawn, forbidden)
     yield draw(targets, options.seed, earlier)
     yield split(RATIOS, options.wanted_splits, options.seed)
     yield temperament(options.seed, earlier)

@@ -17,7 +17,6 @@ from builders.chat import Chat
 from builders.curation import sampling
 from builders.curation.review import Decisions, Item, Shown, write_queue
 from builders.curation.sampling import Member, joined, shuffled, split_groups
-from builders.licences import demands
 from builders.pipeline.image_store import ImageStore, digest_of_image
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
@@ -36,7 +35,7 @@ from builders.threemdbench.complaints import (
 )
 from builders.threemdbench.curate import FullCuration
 from builders.threemdbench.earlier import NONE, Earlier
-from builders.threemdbench.findings import Candidate, Finding
+from builders.threemdbench.findings import Candidate, Finding, Forbidden
 from builders.threemdbench.labels import OTHERS
 from builders.threemdbench.mixed import class_items, class_of
 from builders.unanswered import UNANSWERED, stored_ask, why
@@ -47,7 +46,6 @@ from loaders.models.asking import Ask, Unfit
 from loaders.threemdbench import DIAGNOSES, NAMES, PERSONALITIES
 
 TEST = "test"
-_WITHDRAWN = 100  # more than any licence can demand
 BASIC, FACTS = "basic complaint", "complaints"
 """What a model is asked for, as the column `UNANSWERED` calls it."""
 _BY_NAME = {diagnosis.name: diagnosis for diagnosis in DIAGNOSES}
@@ -100,13 +98,15 @@ def curate(
     earlier: Earlier,
     own: frozenset[str],
     withdrawn: frozenset[str],
+    forbidden: Sequence[Forbidden],
 ) -> Iterable[Row | Excluded]:
     """Exclude what is unfit, all copies but one, and photos under two diagnoses; link what is kin.
 
     Of copies, one that will be `withdrawn` is kept, in whose place another would show the same person; else one whose
     licence demands most, as the others are no less bound by it; of these one that an `earlier` release has, or else the
-    best. `decisions` of a person override the curator's own. What is borderline is written to `queue`. The labels of
-    `own` sources and their notes are words of a team's own, which may name a patient: they end here, with the review.
+    best. Where a licence rules out that of a copy, or that copy is `forbidden`, none is kept. `decisions` of a person
+    override the curator's own. What is borderline is written to `queue`. The labels of `own` sources and their notes
+    are words of a team's own, which may name a patient: they end here, with the review.
     """
     photos = [
         Candidate(
@@ -114,16 +114,16 @@ def curate(
             store.path(digest_of_image(row)),
             row["source"],
             row["diagnosis"],
+            row["licence"],
             OTHERS if row["mixed"] and row["source"] in own else row["mixed"],
             decisions.by_key.get(row["image_id"]),
             decisions.by_key.get(one.key) if (one := class_of(row)) else None,
-            _WITHDRAWN
-            if row["image_id"] in withdrawn
-            else 2 * demands(row["licence"]) + (row["image_id"] in earlier.splits),
+            row["image_id"] in earlier.splits,
+            row["image_id"] in withdrawn,
         )
         for row in rows
     ]
-    findings = curator(photos)
+    findings = curator(photos, forbidden)
     write_queue(queue.path, _borderline(rows, photos, findings, decisions))
     kin = joined(
         (f"cluster {finding.cluster}", *([f"group {row['group_id']}"] if row["group_id"] else []))

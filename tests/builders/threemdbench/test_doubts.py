@@ -27,7 +27,7 @@ GOOD = Quality(640, 480, 100.0, 1.0, 128.0, 20, 230, 0.0, 0.0, 0)
 
 def candidate(key: str, diagnosis: str = "acne", decision: str = "", of_class: str = "") -> Candidate:
     made, of = (Decision(said) if said else None for said in (decision, of_class))
-    return Candidate(key, Path(f"{key}.jpg"), "s", diagnosis, "warts too" if of_class else "", made, of)
+    return Candidate(key, Path(f"{key}.jpg"), "s", diagnosis, None, "warts too" if of_class else "", made, of)
 
 
 def curation(
