@@ -5,7 +5,8 @@ another photo of the same thing. Copies of copies are one set, of which the best
 one cluster: all stay, but they belong in one split.
 
 The best of a set is chosen by, in this order: precedence, no overlaid text, no border, in colour, most pixels, not
-much less sharp than the others of its size, fewest clipped pixels, most bytes, first name.
+much less sharp than the others of its size, fewest clipped pixels, most bytes (of the same pixels the fewest: a JPEG
+that was saved as PNG has gained nothing), first name.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from loaders.files.records import from_json, to_json
 
 POLICY = (
     "the one without text laid over, without a border, in colour, with most pixels, not blurred against others of its "
-    "size, with fewest pixels clipped, most bytes; then the first by name"
+    "size, with fewest pixels clipped, most bytes (of the same pixels fewest); then the first by name"
 )
 
 _ROUND = 256  # pairs compared before copies are counted again: fixed, so that the number of workers changes nothing
@@ -104,7 +105,10 @@ def group(
         for digest in members:
             sharpness[_pixels(by_digest[digest])].append(by_digest[digest].quality.sharpness)
         usual = {pixels: median(levels) for pixels, levels in sharpness.items()}
-        chosen = min(members, key=lambda digest: _merit(by_digest[digest], looks[digest], usual, files[digest]))
+        sizes: dict[str, list[int]] = defaultdict(list)
+        for digest in members:
+            sizes[looks[digest].pixels].append(by_digest[digest].size)
+        chosen = min(members, key=lambda digest: _merit(by_digest[digest], looks[digest], usual, sizes, files[digest]))
         best.update(dict.fromkeys(members, chosen))
     pairs = [(best[digest], digest) for digest in by_digest if best.get(digest, digest) != digest]
     told = _verdicts(pairs, written, files, index, engine)
@@ -123,8 +127,11 @@ def _from_best(verdict: PairVerdict, best: str, digest: str) -> PairVerdict | No
     return verdict if best < digest else verdict.swapped()
 
 
-def _merit(content: Content, look: Look, usual_sharpness: Mapping[int, float], file: File) -> tuple[object, ...]:
-    """A sort key: smaller is better. `usual_sharpness` is that of the copies with as many pixels."""
+def _merit(
+    content: Content, look: Look, usual_sharpness: Mapping[int, float], sizes: Mapping[str, list[int]], file: File
+) -> tuple[object, ...]:
+    """A sort key: smaller is better. `usual_sharpness` is that of the copies with as many pixels, `sizes` are those of
+    the copies with the same pixels."""
     quality = content.quality
     pixels = _pixels(content)
     return (
@@ -135,7 +142,8 @@ def _merit(content: Content, look: Look, usual_sharpness: Mapping[int, float], f
         -pixels,
         quality.sharpness < usual_sharpness[pixels] / 2,
         round(quality.clipped, 2),  # what compression changes is less
-        -content.size,
+        -min(sizes[look.pixels]),
+        content.size,
         file.name,
     )
 

@@ -77,27 +77,25 @@ class Downloads:
     folder: Path
     limits: Limits = field(default_factory=Limits)
 
-    def fetch(self, wanted: Sequence[Wanted], progress: Callable[[int, int], None] | None = None) -> dict[str, Fetched]:
-        """The outcome of every address, after fetching what is missing; `progress(done, total)` is called now and then.
+    def fetch(self, wanted: Sequence[Wanted], tell: Callable[[], None] = lambda: None) -> dict[str, Fetched]:
+        """The outcome of every address, after fetching what is missing; `tell` is called when one is known.
 
         Raises:
             BedsideError: the disk is full, or the folder cannot be written to.
         """
         outcomes: dict[str, Fetched] = {}
         by_host: dict[str, list[Wanted]] = {}
-        for one in {one.url: one for one in wanted}.values():
-            known = self._known(one)
-            if known is not None and known.final:
-                outcomes[one.url] = known
-            else:
-                by_host.setdefault(host_of(one.url), []).append(one)
-        total = len(outcomes) + sum(map(len, by_host.values()))
 
         def report(one: Wanted, outcome: Fetched) -> None:
             outcomes[one.url] = outcome
-            if progress is not None:
-                progress(len(outcomes), total)
+            tell()
 
+        for one in {one.url: one for one in wanted}.values():
+            known = self._known(one)
+            if known is not None and known.final:
+                report(one, known)
+            else:
+                by_host.setdefault(host_of(one.url), []).append(one)
         robots = Robots()
         with ThreadPoolExecutor(self.limits.hosts) as pool:
             running = [pool.submit(self._fetch_host, queue, robots, report) for queue in by_host.values()]

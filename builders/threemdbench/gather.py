@@ -164,14 +164,7 @@ def _fetch(downloads: Downloads, wanted: Sequence[Wanted], progress: Progress | 
     if not wanted:
         return {}
     meter = Meter(progress, "download", rows=len(wanted), batches=1, unit="file")
-    seen = 0
-
-    def report(done: int, total: int) -> None:
-        nonlocal seen
-        meter.advance(done - seen)
-        seen = done
-
-    fetched = downloads.fetch(wanted, report)
+    fetched = downloads.fetch(wanted, lambda: meter.advance(1))
     meter.finish(sum(not outcome.sha256 for outcome in fetched.values()))
     return fetched
 

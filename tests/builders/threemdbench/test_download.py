@@ -359,10 +359,10 @@ def test_requests_to_a_host_are_kept_apart(tmp_path: Path, server: PhotoServer) 
 def test_progress_counts_what_is_known_and_what_is_new(tmp_path: Path, server: PhotoServer) -> None:
     server.pages |= {"/a.jpg": sends(PHOTO), "/b.jpg": sends(picture(2))}
     fetch(tmp_path, Wanted(server.url("/a.jpg")))
-    seen: list[tuple[int, int]] = []
+    told: list[bool] = []
     both = [Wanted(server.url("/a.jpg")), Wanted(server.url("/b.jpg"))]
-    Downloads(tmp_path, FAST).fetch(both, lambda done, total: seen.append((done, total)))
-    assert seen == [(2, 2)]
+    Downloads(tmp_path, FAST).fetch(both, lambda: told.append(True))
+    assert len(told) == 2
 
 
 def test_outcomes_are_written_down_where_one_can_read_them(tmp_path: Path, server: PhotoServer) -> None:
