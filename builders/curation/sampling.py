@@ -30,11 +30,11 @@ _ROUNDING = 0.002
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A photo: its key, its class, and every group it belongs to (patient, lesion, cluster of near-duplicates)."""
+    """A photo: its key, its class, and the group of all that it is linked with (`joined`: patient, near-duplicates)."""
 
     key: str
     label: str
-    groups: tuple[str, ...] = ()
+    group: str
 
 
 def read_prevalence(path: Path, names: Sequence[str]) -> dict[str, float]:
@@ -119,8 +119,8 @@ def _varied(members: Sequence[Member], seed: int) -> list[Member]:
     seen: Counter[str] = Counter()
     turns = []
     for member in shuffled:
-        turns.append(max((seen[group] for group in member.groups), default=0))
-        seen.update(member.groups)
+        turns.append(seen[member.group])
+        seen[member.group] += 1
     return [member for _, member in sorted(zip(turns, shuffled, strict=True), key=lambda pair: pair[0])]
 
 
@@ -134,23 +134,16 @@ def split_groups(
 ) -> dict[str, str]:
     """The split of each photo: every class in the ratios given, as closely as groups allow; no group in two splits.
 
-    Photos that share a group, directly or through others, go together. Large groups are placed first, each where its
-    classes are short most. The split `everywhere`, if given, then gets a photo of every class with ENOUGH groups: for a
-    class that it lacks, the smallest group moves there. If it lacks none, nothing moves.
+    Large groups are placed first, each where its classes are short most. The split `everywhere`, if given, then gets a
+    photo of every class with ENOUGH groups: for a class that it lacks, the smallest group moves there. If it lacks
+    none, nothing moves.
 
     `before` are the splits of photos in an earlier splitting, which they and their groups keep. A group that turns out
     to have photos in two goes to the one that `ratios` names first: models may have been trained on photos from there.
-
-    Raises:
-        InputError: the ratios do not sum to 1, or one is not positive.
     """
-    if abs(math.fsum(ratios.values()) - 1) > 1e-9 or min(ratios.values(), default=0) <= 0:
-        shown = ", ".join(f"{name} {share:g}" for name, share in ratios.items())
-        raise InputError("ratios of the splits", found=shown, expected="positive shares that sum to 1")
-    joint = joined((f"key {member.key}", *(f"group {group}" for group in member.groups)) for member in members)
     together: dict[str, list[Member]] = defaultdict(list)
     for member in members:
-        together[joint[f"key {member.key}"]].append(member)
+        together[member.group].append(member)
     sizes = Counter(member.label for member in members)
     need = {split: {label: share * n for label, n in sizes.items()} for split, share in ratios.items()}
     overall = {split: share * len(members) for split, share in ratios.items()}

@@ -338,4 +338,4 @@ def _patient_columns(row: Row, basic: str, source: str, facts: Facts | None) -> 
 
 
 def _members(rows: Iterable[Row]) -> list[Member]:
-    return [Member(row["image_id"], row["diagnosis"], (row["kin"],)) for row in rows]
+    return [Member(row["image_id"], row["diagnosis"], row["kin"]) for row in rows]

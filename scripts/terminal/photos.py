@@ -93,7 +93,7 @@ def _from_clusters(folder: Path, clusters: Path, seed: int) -> Labelled:
         if row["cluster"]
     )
     kin = {name: together.get(f"cluster {known[name]['cluster']}", name) for name in kept}
-    members = [Member(name, label, (kin[name],)) for name, (label, _) in kept.items()]
+    members = [Member(name, label, kin[name]) for name, (label, _) in kept.items()]
     splits = split_groups(members, _SPLIT_RATIOS, seed=seed)
     files = {split: [kept[name] for name in kept if splits[name] == split] for split in _SPLIT_RATIOS}
     return from_files(files, root=folder, groups={path: kin[name] for name, (_, path) in kept.items()})

@@ -12,7 +12,6 @@ The tables are the work of this project's authors; no clinician has reviewed the
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +60,6 @@ class LabelMap:
     """The labels of a source, ignoring case. Without entries it knows the diagnoses by their own names and synonyms."""
 
     entries: Mapping[str, Entry]
-    digest: str
 
     def entry(self, label: str) -> Entry | None:
         """What the label means; None if the table does not have it."""
@@ -72,7 +70,7 @@ class LabelMap:
         return Entry(named.name, "exact", "") if named else None
 
 
-BY_NAME = LabelMap({}, hashlib.sha256("\n".join(NAMES).encode()).hexdigest())
+BY_NAME = LabelMap({})
 
 
 def plain(label: str) -> str:
@@ -111,7 +109,7 @@ def read_label_map(path: Path) -> LabelMap:
         if diagnosis and match not in MATCHES:
             raise InputError(where, found=f"match {match!r}", expected="one of " + ", ".join(MATCHES))
         entries[label] = Entry(diagnosis, match, row[note_column].strip() if note_column else "")
-    return LabelMap(entries, table.digest)
+    return LabelMap(entries)
 
 
 def assign(labels: Sequence[tuple[str, float]], known: LabelMap, *, mixed: bool = False) -> Assigned:

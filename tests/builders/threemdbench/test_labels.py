@@ -23,8 +23,7 @@ SKIN = LabelMap(
         "lichenoid": Entry("lichen planus", "mixed", "other causes too"),
         "insect bite": Entry("", "", ""),
         "scabies": Entry("", "", "mites"),
-    },
-    "0" * 64,
+    }
 )
 
 
@@ -97,7 +96,7 @@ def test_mixed_classes_are_used_where_a_build_asks_for_them() -> None:
 
 def test_a_mixed_class_is_known_as_one_although_its_table_does_not_say_what_else_it_holds() -> None:
     # "" would mean that the class is not mixed, and nobody would be asked about it.
-    without_note = LabelMap({"lichenoid": Entry("lichen planus", "mixed", "")}, "0" * 64)
+    without_note = LabelMap({"lichenoid": Entry("lichen planus", "mixed", "")})
     assert assign([("Lichenoid", 1.0)], without_note, mixed=True).mixed == "other conditions are in the same class"
 
 
