@@ -22,7 +22,7 @@ from loaders.errors import CHECK_WHOLE, InputError
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError, image_bytes
 from loaders.files.paths import is_file, is_folder, is_inside, resolved
-from loaders.files.tables import open_parquet, plain_name
+from loaders.files.tables import open_parquet, plain_name, read_records
 from loaders.hub import fetch
 from loaders.manifest import NAME, Manifest
 from loaders.registry import corpora
@@ -107,9 +107,19 @@ def _is_data_set(path: Path, report: Path | None) -> bool:
         for name in names
     ]
     images = any(name.suffix.casefold() in SUFFIXES for name in names)
-    if any(name.name in _METADATA if images else name.suffix.casefold() in _DATA for name in names):
+    if any(_describes(name) if images else name.suffix.casefold() in _DATA for name in names):
         return True
     return any(_holds_pictures(name) for name in sorted(names) if name.suffix.casefold() == ".parquet")
+
+
+def _describes(path: Path) -> bool:
+    """Whether it is the metadata of an ImageFolder, which names its images; ISIC's has the same name, and does not."""
+    if path.name not in _METADATA:
+        return False
+    try:
+        return any("file_name" in column for column in read_records(path).columns)
+    except InputError:
+        return True  # `datasets` says what is wrong with it
 
 
 def _holds_pictures(path: Path) -> bool:

@@ -117,6 +117,7 @@ def test_a_logo_beside_the_shards_is_no_photo(tmp_path: Path) -> None:
     # Measurements of the photos of a folder are no data set.
     folder = _image_folder(tmp_path / "folder", metadata=False)
     pq.write_table(pa.table({"file": ["train/acne/a.jpg"], "bytes": [3]}), folder / "photos.parquet")
+    (folder / "metadata.csv").write_text("isic_id,diagnosis\nISIC_1,nevus\n")  # as the ISIC Archive names it
     assert photo_set(str(folder)).columns["label"] == "names of folders"
 
 
