@@ -14,7 +14,6 @@ Hashes only propose candidates; `verification` decides.
 from __future__ import annotations
 
 import hashlib
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,19 +43,9 @@ _SIGNS = (-1.0) ** np.arange(_FREQUENCIES)
 _PLACES = np.uint64(1) << np.arange(1, 64, dtype=np.uint64)
 
 
-class Box(NamedTuple):
-    """A part of a picture, in pixels."""
-
-    top: int
-    bottom: int
-    left: int
-    right: int
-
-
 def whole(picture: Picture) -> Hashes | None:
     """Hashes of the picture and of its centre (2 x 8 orientations, the first as it is); None if it is too plain."""
-    box = inside_border(picture.grey)
-    inner = picture.grey[box.top : box.bottom, box.left : box.right]
+    inner = picture.grey[inside_border(picture.grey)]
     height, width = inner.shape
     top, left = round(height * (1 - _CENTRE) / 2), round(width * (1 - _CENTRE) / 2)
     variants = (inner, inner[top : height - top, left : width - left])
@@ -78,24 +67,22 @@ def _coefficients(grey: Grey) -> NDArray[np.float64]:
     return np.asarray(_COSINES @ small.astype(np.float64) @ _COSINES.T)
 
 
-def inside_border(grey: Grey) -> Box:
-    """What a uniform border (white, black, any single grey) leaves of the picture; all of it if there is no border."""
+def inside_border(grey: Grey) -> tuple[slice, slice]:
+    """The rows and columns that a uniform border (white, black, any single grey) leaves of the picture; all of them if
+    there is no border."""
     plain = min(_BORDER_LEVELS, int(np.ptp(grey)) // 8)
-    rows = np.ptp(grey, axis=1) <= plain
-    top, bottom = _ends(rows)
-    columns = np.ptp(grey[top:bottom], axis=0) <= plain
-    left, right = _ends(columns)
-    return Box(top, bottom, left, right)
+    rows = _inner(np.ptp(grey, axis=1) <= plain)
+    return rows, _inner(np.ptp(grey[rows], axis=0) <= plain)
 
 
-def _ends(plain: NDArray[np.bool_]) -> tuple[int, int]:
+def _inner(plain: NDArray[np.bool_]) -> slice:
     limit = int(len(plain) * _BORDER_SHARE)
     first = next((n for n in range(limit) if not plain[n]), limit)
     last = next((n for n in range(limit) if not plain[-1 - n]), limit)
     if first == limit or last == limit:  # plain far into the picture: a background, not a border
         first = 0 if first == limit else first
         last = 0 if last == limit else last
-    return first, len(plain) - last
+    return slice(first, len(plain) - last)
 
 
 def _projection() -> NDArray[np.float32]:

@@ -65,8 +65,6 @@ def measure(picture: Picture, text_characters: int) -> Quality:
     """Measure a picture over which a text was found whose longest row has so many characters."""
     grey = picture.grey
     darkest, brightest = np.percentile(grey, (5, 95), method="nearest")
-    box = inside_border(grey)
-    kept = (box.bottom - box.top) * (box.right - box.left)
     return Quality(
         width=picture.width,
         height=picture.height,
@@ -76,7 +74,7 @@ def measure(picture: Picture, text_characters: int) -> Quality:
         darkest=int(darkest),
         brightest=int(brightest),
         clipped=round(float(np.count_nonzero((grey <= 2) | (grey >= 253)) / grey.size), 4),
-        border=round(1 - kept / grey.size, 4),
+        border=round(1 - grey[inside_border(grey)].size / grey.size, 4),
         text_characters=text_characters,
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from builders.curation.hashes import Box, inside_border, keypoints, mirrored_keypoints, whole
+from builders.curation.hashes import inside_border, keypoints, mirrored_keypoints, whole
 from builders.curation.neighbours import distances
 from builders.curation.pictures import SIDE, Picture, read_picture
 from loaders.files.images import ImageError
@@ -39,14 +39,14 @@ def test_another_picture_has_different_hashes() -> None:
 def test_a_border_is_cut_off_and_a_background_is_not() -> None:
     image = drawn(3)
     framed = ImageOps.expand(image, (30, 20, 10, 40), "black")
-    assert inside_border(np.asarray(framed.convert("L"))) == Box(20, 320, 30, 430)
-    assert inside_border(np.asarray(image.convert("L"))) == Box(0, 300, 0, 400)
+    assert inside_border(np.asarray(framed.convert("L"))) == (slice(20, 320), slice(30, 430))
+    assert inside_border(np.asarray(image.convert("L"))) == (slice(0, 300), slice(0, 400))
     plain, framed_hash = whole(_grey(image)), whole(_grey(framed))
     assert plain is not None and framed_hash is not None
     assert plain[0, 0] == framed_hash[0, 0]
     spot = np.full((100, 100), 200, np.uint8)
     spot[48:52, 48:52] = 0  # a mark on a plain ground: nothing here is a border
-    assert inside_border(spot) == Box(0, 100, 0, 100)
+    assert inside_border(spot) == (slice(0, 100), slice(0, 100))
 
 
 def test_five_percent_cut_from_each_side_is_the_second_variant() -> None:
