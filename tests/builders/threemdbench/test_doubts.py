@@ -17,7 +17,7 @@ from builders.curation.folders import File
 from builders.curation.quality import Judgement, Quality
 from builders.curation.review import ACCEPT, REJECT, Decision, Item, Shown
 from builders.curation.verification import COPY, UNSURE, PairVerdict
-from builders.threemdbench.doubts import DISPUTED, Judged
+from builders.threemdbench.doubts import DISPUTED, WITHDRAWN, Judged
 from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.mixed import class_items
 from loaders.errors import InputError
@@ -101,6 +101,12 @@ def test_copies_accepted_under_two_diagnoses_are_an_error() -> None:
     photos = [candidate("a", "acne", ACCEPT), candidate("b", "warts", ACCEPT)]
     with pytest.raises(InputError, match="a as acne, b as warts"):
         findings(photos, best={"b": "a"})
+
+
+def test_no_copy_stands_in_for_a_withdrawn_photo_that_is_unfit() -> None:
+    photos = [replace(candidate("a"), withdrawn=True), candidate("b", decision=ACCEPT), candidate("c", decision=ACCEPT)]
+    found = findings(photos, best={"b": "a"}, quality=replace(GOOD, width=100), flags=("small",))
+    assert {key: one.reason for key, one in found.items()} == {"a": "quality: small", "b": WITHDRAWN, "c": ""}
 
 
 def test_a_decision_about_a_photo_goes_before_one_about_its_class() -> None:
