@@ -7,6 +7,7 @@ photos of all sources -> admit -> unique ids -> images -> curate -> draw -> spli
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,7 +57,7 @@ from builders.threemdbench.steps import (
 from loaders.engines.choice import in_threads
 from loaders.errors import InputError, MissingExtra
 from loaders.files.paths import refuse_releases
-from loaders.manifest import Manifest, Source, order_splits
+from loaders.manifest import Manifest, Source, canonical_json, order_splits
 from loaders.threemdbench import CONFIGS, CORPUS, DOMAINS, NAMES
 
 PAPER_PREVALENCE = "paper"
@@ -218,7 +219,8 @@ def plan(build: Build[Options]) -> Plan:
         for row in rows
         if row["refused"] and row["content"]
     ]
-    queue = Queue(workspace / "queues" / f"{identity[:16]}-{deciding.digest[:16]}.json")
+    judged_by = canonical_json([identity, deciding.digest, earlier.identity, sorted(withdrawn)])
+    queue = Queue(workspace / "queues" / f"{hashlib.sha256(judged_by).hexdigest()[:32]}.json")
     return Plan(
         rows=[*bad, *_rows(placed)],
         schema=SOURCE,

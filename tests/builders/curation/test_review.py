@@ -21,6 +21,7 @@ from builders.curation.review_page import write_review
 from builders.pseudonyms import KEY_FILE, pseudonym
 from builders.release.verify import verify
 from builders.threemdbench import recipe
+from builders.threemdbench.sources.photo import opaque_id
 from loaders.errors import BedsideError, InputError
 from loaders.manifest import Manifest
 from scripts.cli import execute
@@ -127,6 +128,23 @@ def test_decisions_about_no_photo_of_the_build_leave_the_queue_as_it_is(table: P
     manifest = build(tmp_path, f"table={table}", decisions=(tmp_path / "d.csv",))  # curation is resumed
     assert manifest.settings["decisions"]["without a photo"] == 1  # type: ignore[index,call-overload]
     assert (tmp_path / "release.work" / NAME).read_bytes() == queue
+
+
+def test_the_queue_is_of_the_build_that_ran_last_though_its_photos_were_curated_before(tmp_path: Path) -> None:
+    known = Image.open(io.BytesIO(photo("acne", 0)))
+    files = {"known.jpg": jpeg(known), "other.jpg": photo("acne", 1)}
+
+    def kept(out: str, **more: Any) -> list[bool]:
+        table = photo_table(tmp_path / "photos", [{"file": file, "label": "acne"} for file in files], files)
+        build(tmp_path, f"web={table}", out=out, work="work", **more)
+        return [item.kept for item in read_queue(tmp_path / "work.work" / NAME)]
+
+    assert kept("v1") == []
+    files["larger.jpg"] = jpeg(known.resize((known.width * 3 // 2, known.height * 3 // 2)))
+    larger = table_of(tmp_path / "decisions.csv", f"image_id,decision\n{opaque_id('web', 'larger.jpg')},accept\n")
+    assert kept("v2", decisions=(larger,)) == [True]
+    assert kept("v3", decisions=(larger,), follows=(str(tmp_path / "v1"),)) == [False]
+    assert kept("v4", decisions=(larger,)) == [True]
 
 
 def test_the_same_decisions_give_the_same_bytes_in_any_order_and_any_workspace(
