@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PureWindowsPath
+from pathlib import Path, PurePath, PureWindowsPath
 from unicodedata import normalize
 
 from loaders.errors import CHECK_FOLDER, InputError
@@ -16,6 +17,7 @@ from loaders.files.tables import read_table
 # What the columns of tables and data sets are called, the first that is there counts.
 FILES = ("file", "path", "file_name", "filename", "image", "image_path")
 LABELS = ("label", "labels", "diagnosis", "class", "dx", "target")
+_IDS = ("image_id", "isic_id")  # of publishers whose files are named by these, with an ending that the table leaves out
 GROUPS = ("group_id", "group", "patient_id", "lesion_id", "case_id")  # a patient has several lesions
 SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "testing"))
 
@@ -57,8 +59,8 @@ def files_of(
 
     Without a table, a folder named like a split (`train`, `val`, `test`, …) gives the split, the innermost other folder
     the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column of FILES and
-    any of `split`, LABELS, GROUPS and `source`; it may name files that do not exist. `label` and `group`
-    name these two columns of it.
+    any of `split`, LABELS, GROUPS and `source`; it may name files that do not exist, and a file by its name alone,
+    without folders and ending, if only one has it. `label` and `group` name these two columns of it.
 
     Raises: InputError if the folder is not one, is empty, or the table cannot be read, lacks a column, or names a file
     twice or one outside the folder.
@@ -69,8 +71,7 @@ def files_of(
         listed = [_from_layout(name, path) for name, path in paths.items()]
     else:
         itself = resolved(table)
-        # One spelling of accented letters: a table uses its program's, a file name its file system's.
-        told = {normalize("NFC", name): file for name, file in _from_table(table, folder, label, group).items()}
+        told = _from_table(table, folder, paths, label, group)
         listed = [
             replace(told.pop(normalize("NFC", name), File(name, path)), name=name, path=path)
             for name, path in paths.items()
@@ -121,9 +122,16 @@ def _from_layout(name: str, path: Path) -> File:
     return File(name, path, split, others[-1] if others else "", others[0] if len(others) > 1 else "")
 
 
-def _from_table(path: Path, folder: Path, label: str | None, group: str | None) -> dict[str, File]:
+def _from_table(
+    path: Path, folder: Path, names: Iterable[str], label: str | None, group: str | None
+) -> dict[str, File]:
+    """What a table says of files, by name, in one spelling of accented letters: it uses its program's, a file name its
+    file system's."""
+    whole = {normalize("NFC", name) for name in names}
+    stems = Counter(PurePath(name).stem for name in whole)
+    alone = {stem: name for name in whole if stems[stem := PurePath(name).stem] == 1}
     table = read_table(path)
-    file = table.column(*FILES, needed=True)
+    file = table.column(*FILES, *_IDS, needed=True)
     columns = [
         table.column("split"),
         table.column(*([label] if label else LABELS), needed=label is not None),
@@ -140,8 +148,10 @@ def _from_table(path: Path, folder: Path, label: str | None, group: str | None) 
             raise InputError(
                 f"{path}:{line}", found=found, expected=f"a file below the folder, by its path from {folder}"
             )
-        if name in told:
+        plain = normalize("NFC", name)
+        plain = plain if plain in whole else alone.get(plain, plain)
+        if plain in told:
             raise InputError(f"{path}:{line}", found=f"names {name} again", expected="each file once")
         split, labelled, source, grouped = (cells[column].strip() if column else "" for column in columns)
-        told[name] = File(name, folder / name, split, labelled, source, grouped)
+        told[plain] = File(name, folder / name, split, labelled, source, grouped)
     return told

@@ -569,3 +569,21 @@ def test_a_table_names_files_as_windows_does(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("file,label\nC:\\a\\b.jpg,acne\n")
     with pytest.raises(InputError, match="names C:/a/b.jpg"):
         files_of(tmp_path / "photos", table=tmp_path / "table.csv")
+
+
+def test_a_table_of_a_publisher_names_files_without_folders_and_endings(tmp_path: Path) -> None:
+    save(tmp_path / "photos", {"part_1/I_1.jpg": drawn(1), "part_2/I_2.jpg": drawn(2), "part_2/I_3.jpg": drawn(3)})
+    save(tmp_path / "photos", {"part_1/I_3.jpg": drawn(4)})
+    table = tmp_path / "HAM10000_metadata.csv"
+    table.write_text("lesion_id,image_id,dx\nL_1,I_1,nv\nL_1,I_2,nv\nL_2,I_3,bkl\n")
+    files = files_of(tmp_path / "photos", table=table)
+    assert [(file.name, file.label, file.group) for file in files] == [
+        ("I_3", "bkl", "L_2"),  # which of two it is nobody knows
+        ("part_1/I_1.jpg", "nv", "L_1"),
+        ("part_1/I_3.jpg", "", ""),
+        ("part_2/I_2.jpg", "nv", "L_1"),
+        ("part_2/I_3.jpg", "", ""),
+    ]
+    table.write_text("image_id\nI_1\npart_1/I_1.jpg\n")
+    with pytest.raises(InputError, match="again"):
+        files_of(tmp_path / "photos", table=table)
