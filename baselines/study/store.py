@@ -21,7 +21,7 @@ from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import make_folder
 
 with MissingExtra.needed("study", purpose="a study with people"):
-    from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
+    from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, select
     from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 FORMAT = 1
@@ -173,7 +173,9 @@ def open_store(place: Path | str) -> Store:
     if isinstance(place, Path):
         make_folder(place.parent)
         connecting = {"timeout": 30.0, "isolation_level": None}
-        engine = create_engine(f"sqlite:///{place}", connect_args=connecting, hide_parameters=True)
+        # built, not parsed: a folder may have ? or % in its name
+        address = URL.create("sqlite", database=str(place))
+        engine = create_engine(address, connect_args=connecting, hide_parameters=True)
         _as_wal(engine)
         where = str(place)
     else:

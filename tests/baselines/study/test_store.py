@@ -494,3 +494,12 @@ def test_a_file_is_served_once_and_again_after_a_kill(tmp_path: Path) -> None:
         first.kill()
         first.communicate()
         store.hold()
+
+
+@pytest.mark.parametrize("name", ["who comes?", "50%20off", "a#b"])
+def test_a_study_in_a_folder_of_any_name_keeps_its_database_there(name: str, tmp_path: Path) -> None:
+    """The name was read as an address: all of a study lay beside its private folder, for anybody to read."""
+    (tmp_path / name).mkdir()
+    with open_store(tmp_path / name / "study.sqlite"):
+        assert [path.name for path in tmp_path.iterdir()] == [name]
+        assert (tmp_path / name / "study.sqlite").is_file()
