@@ -26,7 +26,7 @@ from baselines.study import replaced
 from baselines.study import slots as at
 from baselines.study.journal import note
 from baselines.study.keys import Erased
-from baselines.study.seat import Finding, Replayed
+from baselines.study.seat import Replayed
 from baselines.study.site import Site
 from baselines.study.store import kind_of
 from baselines.study.tables import slots
@@ -77,14 +77,13 @@ class Replies:
         with site.store.reading() as connection:
             slot = at.slot_of(connection, number)
             given = site.keys.open_json(slot.person, at.sealed_of(connection, slot)["sealed"]) or {}
-        findings = [Finding(**one) for one in given.get("findings", ())]
+        findings = tuple(clinician.finding(**one) for one in given.get("findings", ()))
         ended = FINISHED if slot.why == "clinician" else TIME_UP
         played = await self.talks.play(slot, ended=ended, findings=findings)
         assert played.episode is not None
         public: Episode = site.games[slot.task].public(played.episode)
         if slot.task == "confirmation":
-            own = [clinician.finding(one.category, one.description, one.quote) for one in findings]
-            public = replace(public, findings=Findings(tuple(own), attempts=1))
+            public = replace(public, findings=Findings(findings, attempts=1))
         with site.store.writing() as connection:
             sealed, leaks = site.keys.seal_json(slot.person, to_json(public)), played.episode.leaks
             connection.execute(update(slots).where(slots.c.id == slot.id).values(episode=sealed, leaks=leaks))
@@ -145,7 +144,7 @@ class Replies:
         return True
 
     def _failure(self, slot: at.Slot, error: BedsideError) -> bool:
-        site, now, why = self._site, self._site.clock(), _told(error)
+        site, now, why = self._site, self._site.clock(), told(error)
         if slot.failing is None:
             _log.error("talk %d waits for a model: %s. %s", slot.id, why, error.do)
         with site.store.writing() as connection:
@@ -172,7 +171,7 @@ class Replies:
                 at.end_talk(connection, at.slot_of(connection, slot.id), episode.stopped, now)
 
 
-def _told(error: BedsideError) -> str:
+def told(error: BedsideError) -> str:
     """What may be read of an error: whose it is, our own words and a status. A provider's words may quote somebody."""
     status = re.search(r"\bHTTP \d{3}\b", error.found)
     return f"{error.where} {re.split('[:;]', error.found)[0]}" + (f" ({status[0]})" if status else "")

@@ -23,7 +23,7 @@ from types import coroutine
 from typing import Any, Unpack
 
 from baselines.dialogue.game import Ask, Asking, Game
-from baselines.medconceal.record import Episode, Exchange
+from baselines.medconceal.record import Episode, Exchange, SubmittedFinding
 from loaders.medconceal import PatientProfile
 from loaders.models.messages import Answer, Message
 
@@ -37,15 +37,6 @@ def _waiting() -> Generator[object, None, None]:
     yield _NEXT_WORDS
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that, according to a person, the patient hid: a category, a description, and the words that show it."""
-
-    category: str
-    description: str
-    quote: str = ""
-
-
 @dataclass(slots=True)
 class Seat:
     """The `Ask` of a game with one person in it.
@@ -57,7 +48,7 @@ class Seat:
     words: list[str]
     others: Ask
     ended: str | None = None
-    findings: Sequence[Finding] = ()
+    findings: Sequence[SubmittedFinding] = ()
     exchanges: list[Exchange] = field(default_factory=list, init=False)
 
     async def __call__(self, role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:

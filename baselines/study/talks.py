@@ -23,9 +23,10 @@ from baselines.dialogue.game import Asking, Script, parted
 from baselines.dialogue.planned import counted
 from baselines.dialogue.playing import Scripted
 from baselines.medconceal import rubric
+from baselines.medconceal.record import SubmittedFinding
 from baselines.study import requests
 from baselines.study import slots as at
-from baselines.study.seat import Finding, Replayed, Seat, Talk
+from baselines.study.seat import Replayed, Seat, Talk
 from baselines.study.site import Site
 from baselines.study.tables import answers
 from loaders.errors import ModelError
@@ -150,7 +151,9 @@ class Talks:
         self._turn = asyncio.Semaphore(AT_ONCE)
         self._kept: OrderedDict[int, _Kept] = OrderedDict()
 
-    async def play(self, slot: at.Slot, *, ended: str | None = None, findings: Sequence[Finding] = ()) -> Replayed:
+    async def play(
+        self, slot: at.Slot, *, ended: str | None = None, findings: Sequence[SubmittedFinding] = ()
+    ) -> Replayed:
         """The talk as far as it has come, or to its end. It waits for its turn.
 
         Raises ModelError if a model fails, or gives no usable answer; Erased.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
+from baselines.dialogue import game
+from baselines.dialogue.playing import Scripted
 from baselines.medconceal.agents import scripted_agent
 from baselines.medconceal.clinician import prompts as read_prompts
 from baselines.medconceal.game import Rules
@@ -20,11 +23,14 @@ from baselines.study.design import FILE, TASKS, Study, read_study
 from baselines.study.flow import ENDED
 from baselines.study.journal import note
 from baselines.study.people import invite, person_of
+from baselines.study.replies import told
+from baselines.study.seat import Seat, Talk
 from baselines.study.site import Site, open_site
 from baselines.study.store import fact_in, set_fact
 from baselines.study.tasks.task import Source
-from loaders.errors import InputError, MissingExtra
+from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.files.paths import is_file, is_there
+from loaders.models.messages import Answer, Message
 from loaders.opened import open_data
 from scripts.run.confirmation import RULES, TEMPLATE
 from scripts.run.play import Asking, Price, Roles, roles_of
@@ -37,9 +43,12 @@ from scripts.terminal.options import Prompts, one_of
 from scripts.terminal.options_of import options_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import Connection
 
 PORT, SAMPLE = 8765, "sample"
+TRY_FOR = 30.0  # seconds that models have for a first turn
 _TRYING = "trying"  # the fact that names whoever tries a rehearsal
 _SOURCES = {
     "confirmation": "medconceal", "intervention": "medconceal", "pairs": "medlaybench-v", "rubric": "a run",
@@ -136,6 +145,7 @@ def _serve(options: Serving, origins: list[str], listener: socket.socket) -> Non
         raise
     listener.listen()  # whoever follows a link before uvicorn is ready waits for the page, and is not refused
     _tell(site, origins[0], login, tried)
+    _try_models(site)
     _listen(site, options, origins, listener)
 
 
@@ -302,6 +312,36 @@ def _tell(site: Site, address: str, login: str, tried: list[tuple[str, str]]) ->
         output.print(f"Try it as {name} (works once): {address}/i/{token}")
     output.print(f"Invite people: bedside study invite {site.study.folder} --count 20")
     output.print("Ctrl-C stops the server; nothing is lost.")
+
+
+def _try_models(site: Site) -> None:
+    """Says whether the models can play, which a wrong key or address would else show to those who talk first.
+
+    It only warns: a study that runs is served again, also while its provider is away.
+    """
+    if not site.players or any(isinstance(player, Scripted) for player in site.players.values()):
+        return
+    with site.store.reading() as connection:
+        if site.is_spent(connection):
+            return
+    try:
+        asyncio.run(asyncio.wait_for(_turn(site), TRY_FOR))
+    except (BedsideError, TimeoutError) as error:
+        why = f"{told(error)}. {error.do}" if isinstance(error, BedsideError) else f"no answer in {TRY_FOR:.0f} s."
+        warn(f"A first turn failed, and conversations will: {why}")
+    else:
+        output.print("The models have played a first turn.")
+
+
+async def _turn(site: Site) -> None:
+    """A turn of the first case with its own prompts and settings, of which nothing is kept."""
+
+    async def ask(role: str, messages: Sequence[Message], **how: Unpack[game.Asking]) -> Answer:
+        json_schema, _, drawn = game.parted(how)
+        return await site.players[role].ask(messages, json_schema=json_schema, **drawn)
+
+    played, profile = next(iter(site.games.values())), next(iter(site.profiles.values()))
+    await Talk(played, profile, Seat(["Hello, what brings you in today?"], ask)).go_on()
 
 
 def _listen(site: Site, options: Serving, origins: list[str], listener: socket.socket) -> None:

@@ -18,6 +18,7 @@ from baselines.study.site import Site
 from scripts.bench.postgres import free_port
 from scripts.cli import execute
 from scripts.study import serve
+from tests.parts.chat_server import ChatServer, status
 from tests.parts.processes import printed, started
 from tests.parts.study_talks import Visitor, visiting
 from tests.parts.waiting import PATIENCE, wait_until
@@ -228,6 +229,23 @@ def test_rules_play_in_a_rehearsal_alone(
     models = ("--patient", "scripted/plain", "--evaluator", "scripted/rules", "--rehearsal")
     assert not listened(monkeypatch, "sample", str(tmp_path), *models)
     assert "no price for scripted/plain, scripted/rules" in " ".join(capsys.readouterr().err.split())
+
+
+def test_models_are_tried_before_anybody_talks_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A wrong key showed only when the first person talked, in a conversation that broke off."""
+    monkeypatch.setenv("LOCAL_API_KEY", "sk-of-this-test")
+    with ChatServer("It is my knee. Private words.") as server:
+        models = ("--patient", "openai-api/local/m", "--base-url", server.base_url)
+        server.faults.append(status(401, message="Private words."))
+        for answers in (False, True):
+            (site,) = listened(monkeypatch, "sample", str(tmp_path / "study"), "--rehearsal", *models)
+            site.close()
+            said = capsys.readouterr()
+            assert ("have played a first turn" in said.out) is answers and "Private" not in said.out + said.err
+            assert ("openai-api/local/m refused the API key (HTTP 401)" in " ".join(said.err.split())) is not answers
+        assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("task", ["intervention", "pairs", "diagnosis", "rubric", "relevance"])
