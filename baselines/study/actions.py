@@ -116,9 +116,10 @@ def say(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     text = said_by(first_text(form, "text")[: 2 * LONGEST_MESSAGE])
     if not heard(text):
         raise FormError("text", "Write something first.")
-    if len(text) > LONGEST_MESSAGE or len(text.split()) > site.study.design.limits.words_a_message:
-        most = site.study.design.limits.words_a_message
-        raise FormError("text", f"That is too long for one message: at most {most} words.")
+    most = site.study.design.limits.words_a_message
+    if len(text) > LONGEST_MESSAGE or len(text.split()) > most:
+        limits = f"{most} words, and {LONGEST_MESSAGE:,} characters"
+        raise FormError("text", f"That is too long for one message: at most {limits}.")
     kept = at.say(connection, site.keys, slot, site.study.design, sender(form), text, site.clock())
     return Did(reply=slot.id) if kept else NOTHING
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,6 +107,11 @@ class Pay:
     def __post_init__(self) -> None:
         _at_least(self, 0, "each_case", "interrupted_case", "welcome")
 
+    @property
+    def promised(self) -> bool:
+        """Whether people get anything."""
+        return any((self.each_case, self.interrupted_case, self.welcome))
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -132,6 +138,10 @@ class Prolific:
     withdrawn: str
 
     def __post_init__(self) -> None:
+        if not re.fullmatch("[0-9a-z]{24}", self.study_id):
+            raise ValueError(f"prolific: study_id {self.study_id[:40]!r}", "the 24 letters and digits of Prolific's id")
+        if not all(code.strip() for code in (self.completed, self.screened_out, self.timed_out, self.withdrawn)):
+            raise ValueError("prolific: an empty completion code", "a code for each way to end")
         if self.completed in (self.screened_out, self.timed_out, self.withdrawn):
             found = f"prolific: the code {self.completed!r} for those who complete the study and for others"
             raise ValueError(found, "another code for others: Prolific may pay by it")
@@ -167,6 +177,7 @@ class Design:
     repeated: float = 0.05
     attention: float = 0.0
     setting: Literal["image+basic", "image+all", "both"] = "image+basic"
+    language: str = "en"
     survey: tuple[Question, ...] = ()
     comprehension: tuple[Check, ...] = ()
     debriefing: str = ""
@@ -192,6 +203,8 @@ class Design:
         for name in ("repeated", "attention"):
             if not 0 <= getattr(self, name) <= 0.5:
                 raise ValueError(f"{name}: {getattr(self, name)}", "a share from 0 to 0.5")
+        if not re.fullmatch("[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", self.language):
+            raise ValueError(f"language: {self.language[:40]!r}", "a language tag, such as en, de or pt-BR")
         names = [question.name for question in self.survey]
         if len(set(names)) < len(names):
             raise ValueError("survey: a name twice", "each name once")

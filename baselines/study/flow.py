@@ -47,3 +47,5 @@ class Frame:
     notice: str = ""
     refresh: int | None = None
     """Seconds after which a page without scripts reloads."""
+    language: str = "en"
+    """That of the study's own texts; ours are in English."""

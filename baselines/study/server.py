@@ -68,6 +68,8 @@ class Server:
     awake: float = field(default=0.0, init=False)
     wrote: float = field(default=0.0, init=False)
     """When it was looked last for episodes that nobody had written, and for deletions that were not completed."""
+    stuck: bool = field(default=False, init=False)
+    """Whether the last look for what is due failed: the database could not be written."""
     untidy: bool = field(default=True, init=False)
     """Whether what was deleted may still be in the file beside the database: one that was killed leaves it there."""
     beside: BlockingPortal = field(init=False)
@@ -87,8 +89,9 @@ class Server:
 
     def address(self, request: Request) -> str:
         """Where a request comes from; behind a proxy, the last address that the proxy states."""
-        if self.proxied and (forwarded := request.headers.get("x-forwarded-for")):
-            return forwarded.rpartition(",")[2].strip()
+        # in the last header of that name: some proxies add one of their own below the caller's
+        if self.proxied and (forwarded := request.headers.getlist("x-forwarded-for")):
+            return forwarded[-1].rpartition(",")[2].strip()
         return request.client.host if request.client else ""
 
     def no_link(self, request: Request, why: str) -> Refused:
@@ -205,15 +208,23 @@ class Server:
         """Ends what is over while nobody looks, and takes over what another process has left."""
         while True:
             await asyncio.sleep(BEAT)
-            try:
-                self.look()
-            except Exception as error:
-                _log.error("what is due could not be done: %s", kind_of(error))
+            self.look()
 
     def look(self) -> None:
-        """One check for what is due."""
+        """One check for what is due. What stops it is logged, the first time of a series."""
+        try:
+            self._look()
+        except Exception as error:
+            if not self.stuck:
+                _log.error("what is due could not be done: %s", kind_of(error))
+            self.stuck = True
+
+    def _look(self) -> None:
         site, now = self.site, self.site.clock()
         with site.store.writing() as connection:
+            if self.stuck:  # a full disk, or no database: no time runs, and no lease, while nothing can be stored
+                self.awake = now
+                clock.stand(connection, float(fact_in(connection, "beat") or now))
             _beat(connection, now)
             ended, left = overdue(connection, site.study.design, now, self.awake)
             for slot in ended:
@@ -224,6 +235,7 @@ class Server:
                 self.wrote = now
                 unwritten += [slot.id for slot in _without_episode(connection)]
                 self.untidy |= who.end_erasing(connection, site.keys, now)
+        self.stuck = False
         self.replies.talks.keep_only({slot.id for slot in going})
         for slot in waiting:
             self.replies.due(slot.id)

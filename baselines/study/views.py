@@ -47,17 +47,19 @@ _ENDS = {
     "done": ("Thank you", "You have finished. You may close this page."),
     "declined": ("Thank you for reading", "You did not agree, so the study ends here. Nothing more is stored."),
     "screened_out": ("Thank you", "Your answers about the instructions were not correct. The study ends here."),
-    "withdrawn": (
-        "You have stopped",
-        "Thank you for your time. You will be paid for what you finished. You may close this page.",
-    ),
+    "withdrawn": ("You have stopped", "Thank you for your time. You may close this page."),
     "timed_out": (
         "The study has ended",
-        "It was closed, its last place was taken, or the time for your cases was up, before you had finished one. "
-        "You will be paid for your time so far.",
+        "It was closed, its last place was taken, or the time for your cases was up, before you had finished one.",
     ),
     "erased": ("Deleted", "Your answers were deleted. You may close this page."),
 }
+_PAID = {
+    "screened_out": "You will be paid for your time so far.",
+    "withdrawn": "You will be paid for what you finished.",
+    "timed_out": "You will be paid for your time so far.",
+}
+"""What is said in addition in a study that pays."""
 _OVER = {
     "time": "The time is up: the conversation is over.",
     "addressed": "The patient accepts the plan: the conversation is over.",
@@ -147,6 +149,7 @@ def page_of(
         title="",
         following="",
         notice=_notice(site, place),
+        language=site.study.design.language,
     )
     shared = {"given": dict(given or {}), "error": error, "picture": None}
     if place.slot is None:
@@ -171,9 +174,8 @@ def _notice(site: Site, place: Place) -> str:
     before = [slot for slot in place.given if slot.step == "lost"]
     if place.slot is not None and before and before[-1].position == place.slot.position - 1:
         if before[-1].why == "interrupted":
-            parts.append(
-                "The last conversation broke off for technical reasons. You will be paid for it. Here is another case."
-            )
+            paid = "You will be paid for it. " if site.study.design.pay.interrupted_case else ""
+            parts.append(f"The last conversation broke off for technical reasons. {paid}Here is another case.")
         elif before[-1].why == "lease" and (before[-1].task, before[-1].item) == (place.slot.task, place.slot.item):
             parts.append("This case was open too long. Here it is again.")
         elif before[-1].why == "lease":
@@ -193,6 +195,7 @@ def _stage(connection: Connection, site: Site, person: who.Person, frame: Frame,
     if stage in ENDED:
         title, text = _ENDS[stage]
         frame = replace(frame, title=title, stop=False)
+        text += f" {_PAID[stage]}" if study.design.pay.promised and stage in _PAID else ""
         number = person.id if stage not in ("declined", "erased") else ""
         return _shown("ended", frame, text=text, code=_code(site, person), number=number, **shared)
     match stage:
@@ -325,6 +328,7 @@ def invitation_page(site: Site, token: str, *, coordinator: bool = False) -> Mar
     design = site.study.design
     title = "Sign in" if coordinator else "You are invited"
     frame = Frame(design.title, design.contact, "", "", title, "" if coordinator else "Next: consent.", stop=False)
+    frame = replace(frame, language=design.language)
     address = f"/{'c' if coordinator else 'i'}/{token}"
     return _shown("invitation", frame, address=address, coordinator=coordinator, minutes=_length(site))
 
@@ -340,7 +344,7 @@ def stop_page(site: Site, session: Session, place: Place, error: FormError | Non
     """The page that asks what should happen to what a person did."""
     design = site.study.design
     frame = Frame(design.title, design.contact, session.csrf, place.here, "Stop", "", stop=False)
-    return _shown("stop", frame, given={}, error=error)
+    return _shown("stop", frame, given={}, error=error, pays=design.pay.promised)
 
 
 def answers_of(form: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

@@ -337,8 +337,9 @@ async def _turn(site: Site) -> None:
     """A turn of the first case with its own prompts and settings, of which nothing is kept."""
 
     async def ask(role: str, messages: Sequence[Message], **how: Unpack[game.Asking]) -> Answer:
-        json_schema, _, drawn = game.parted(how)
-        return await site.players[role].ask(messages, json_schema=json_schema, **drawn)
+        player, (json_schema, _, drawn) = site.players[role], game.parted(how)
+        assert not isinstance(player, Scripted)
+        return await player.ask(messages, json_schema=json_schema, **drawn)
 
     played, profile = next(iter(site.games.values())), next(iter(site.profiles.values()))
     await Talk(played, profile, Seat(["Hello, what brings you in today?"], ask)).go_on()

@@ -82,7 +82,7 @@ class Conversation:
         """The findings: category, description, and the patient's words that show it, if they were picked.
 
         An empty row is ignored. Raises FormError for one that is half filled in, and for words that the patient
-        did not say (`form["said"]` holds what was said).
+        did not say (`form["said"]` holds what was said); its field is named with the number of the row, from 0.
         """
         found = []
         said = [" ".join(words(text)) for text in form.get("said", ())]
@@ -92,17 +92,17 @@ class Conversation:
             if not (category or description or quote):
                 continue
             if category not in CATEGORIES:
-                raise FormError("category", f"Finding {at + 1}: choose one of the four categories.")
+                raise FormError(f"category{at}", f"Finding {at + 1}: choose one of the four categories.")
             if not description:
                 raise FormError(
-                    "description", f"Finding {at + 1}: say in a few words what the patient is worried about."
+                    f"description{at}", f"Finding {at + 1}: say in a few words what the patient is worried about."
                 )
             if len(description) > LONGEST_FINDING:
-                raise FormError("description", f"Finding {at + 1}: at most {LONGEST_FINDING} characters.")
+                raise FormError(f"description{at}", f"Finding {at + 1}: at most {LONGEST_FINDING} characters.")
             picked = " ".join(words(quote))
             if quote and not any(picked and picked in text for text in said):
                 raise FormError(
-                    "quote",
+                    f"quote{at}",
                     f"Finding {at + 1}: these are not the patient's own words. Pick them again, or leave it empty.",
                 )
             one = {"category": category, "description": heard(description, LONGEST_FINDING)}

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from sqlalchemy import inspect, select
@@ -214,3 +215,31 @@ def test_the_cookie_goes_with_its_talk(tmp_path: Path) -> None:
             at.end_talk(connection, at.slot_of(connection, 1), "time", site.clock())
         told = person.look().headers.get_list("set-cookie")
         assert [one for one in told if one.startswith("__Host-clock=") and "Max-Age=0" in one]
+
+
+def test_nobodys_time_runs_while_nothing_can_be_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A full disk ended conversations whose words it had refused."""
+
+    def full() -> NoReturn:
+        raise OSError("No space left on device")
+
+    told = Clock()
+    site = talking(tmp_path, per_person=1, clock=told)
+    with visiting(site) as client:
+        person, server = at_work(client, links(site)[0]), client.app.state.server
+        told.now += 30
+        person.look()
+        server.look()
+        with monkeypatch.context() as disk:
+            disk.setattr(site.store, "writing", full)
+            for _ in range(3):
+                told.now += 3_600
+                server.look()
+        assert caplog.text.count("could not be done") == 1
+        server.look()
+        assert person.look("/status").json()["left"] == 570.0
+        told.now += 20
+        server.look()
+        assert person.look("/status").json()["left"] == 550.0

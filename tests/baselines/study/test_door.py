@@ -8,16 +8,18 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select
+from starlette.testclient import TestClient
 
 from baselines.study import begun, pay, server
 from baselines.study import people as who
 from baselines.study.design import Check, Design, Limits, Pay, Prolific, Question
+from baselines.study.routes import create_app
 from baselines.study.site import Site
 from baselines.study.store import set_fact
 from baselines.study.tables import identity, people, slots
 from scripts.cli import execute
 from tests.parts.study_site import login, radios
-from tests.parts.study_talks import Clock, Visitor, links, talking, visiting
+from tests.parts.study_talks import ORIGIN, Clock, Visitor, links, talking, visiting
 
 CODES = Prolific("s" * 24, "DONE", "OUT", "LATE", "LEFT")
 IDS = {"PROLIFIC_PID": "a" * 24, "STUDY_ID": "s" * 24, "SESSION_ID": "b" * 24}
@@ -265,3 +267,65 @@ def test_answers_of_an_earlier_page_are_told_to_change_nothing(tmp_path: Path) -
         person.do("stop")
         person.do("leave", answer="keep")
         assert "changes nothing" not in person.do("consent", form=before, answer="agree").text
+
+
+@pytest.mark.parametrize("name", ["…", "https://app.prolific.com/researcher/studies/1", "S" * 24, "s" * 24 + "\n"])
+def test_an_id_that_prolific_cannot_send_is_refused_before_anybody_comes(name: str) -> None:
+    with pytest.raises(ValueError, match="24 letters and digits"):
+        Prolific(name, "DONE", "OUT", "LATE", "LEFT")
+    with pytest.raises(ValueError, match="empty completion code"):
+        Prolific("s" * 24, "DONE", "OUT", " ", "LEFT")
+
+
+@pytest.mark.parametrize("pay", [Pay(), Pay(each_case=0, interrupted_case=0, welcome=0)])
+def test_a_study_that_pays_nothing_promises_nothing(pay: Pay, tmp_path: Path) -> None:
+    site = talking(tmp_path, pay=pay)
+    told = []
+    with visiting(site) as client:
+        first, second, third = (Visitor(client, token) for token in links(site, 3))
+        first.enter()
+        with site.store.writing() as connection:
+            connection.execute(slots.update().values(step="lost", why="interrupted"))
+        told.append(first.look().text)
+        told.append(first.do("stop").text)
+        told.append(first.do("leave", answer="keep").text)
+        for _ in range(3):
+            second.enter("comprehension") if second.title == "Consent" else None
+            for page, fields in (("instructions", {}), ("practice", {"text": "Hello."}), ("feedback", {})):
+                second.do(page, **fields) if f'action="/do/{page}"' in second.page else None
+            second.do("comprehension", check0="1")
+        assert stage(site, "P002") == "screened_out"
+        told.append(second.page)
+        third.do("consent", answer="disagree")
+        assert "paid" not in third.page
+    assert ["You will be paid" in page or "you will be paid" in page for page in told] == [pay.promised] * 4
+
+
+def test_the_caller_that_a_proxy_names_is_its_own_last_word(tmp_path: Path) -> None:
+    """Some proxies add a header of their own below the caller's, whose invented addresses had no limit."""
+    site = talking(tmp_path, limits=Limits(tries_a_link=3))
+    with TestClient(create_app(site, {ORIGIN}, proxied=True), base_url=ORIGIN) as client:
+        tried = [
+            client.get("/i/x", headers=[("x-forwarded-for", f"10.0.0.{number}"), ("x-forwarded-for", "192.0.2.1")])
+            for number in range(4)
+        ]
+    assert [one.status_code for one in tried] == [404, 404, 404, 429]
+
+
+def test_what_is_in_another_language_says_so(tmp_path: Path) -> None:
+    """A screen reader read German with English sounds."""
+    site = talking(tmp_path, language="de-AT")
+    with visiting(site) as client:
+        (token,) = links(site)
+        assert '<strong lang="de-AT">How people talk' in client.get(f"/i/{token}").text
+        person = Visitor(client, token)
+        for page in ("consent", "survey", "instructions", "comprehension"):
+            person.page = client.get("/").text if page == "consent" else person.page
+            if page == "comprehension":
+                person.do("practice", text="Hello.")
+                person.do("feedback")
+            assert person.page.count('lang="de-AT"') == 2 and '<html lang="en">' in person.page, page
+            person.do(page, answer="agree", years="More", check0="0")
+        assert person.title == "The chart" and person.page.count('lang="de-AT"') == 1  # the title of the study
+    with pytest.raises(ValueError, match="a language tag"):
+        Design("a", "b", ("pairs",), language="German")

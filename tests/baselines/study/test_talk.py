@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import func, select
 
 from baselines.medconceal.game import FINISHED, TIME_UP, Rules, task_game
-from baselines.medconceal.record import Episode
+from baselines.medconceal.record import Episode, SubmittedFinding
 from baselines.medconceal.transcripts import read_transcripts
 from baselines.study import pay, talks
 from baselines.study import people as who
@@ -23,7 +23,7 @@ from baselines.study import slots as at
 from baselines.study.design import Design, Limits, Prolific, Question, TaskName
 from baselines.study.export import export
 from baselines.study.keys import Keys
-from baselines.study.seat import Finding, Seat, Talk
+from baselines.study.seat import Seat, Talk
 from baselines.study.site import Cost, cost
 from baselines.study.tables import answers, messages, slots
 from baselines.study.talks import Talks
@@ -57,7 +57,7 @@ async def nobody(role: str, messages: object, **_: object) -> Answer:
 
 def played(words: tuple[str, ...], ended: str | None) -> Episode | None:
     game = task_game(Rules("confirmation", 40, evaluator="rules", patient="template", timed=True))
-    sitting = Seat(list(words), nobody, ended, [Finding("Boredom", "Is bored.")])
+    sitting = Seat(list(words), nobody, ended, [SubmittedFinding("Boredom", "Is bored.")])
     return asyncio.run(Talk(game, CASE, sitting).go_on()).episode
 
 
@@ -89,6 +89,8 @@ def test_a_talk_from_consent_to_the_scores_bit_for_bit(tmp_path: Path) -> None:
             assert person.do("findings", **fear, quote=quote).status_code == 422
         half = {"category": [fear["category"]] * 2, "description": ["Fears the scan", ""]}
         assert person.do("findings", **half).status_code == 422 and "Finding 2: say in a few words" in person.page
+        assert '<a href="#field-description1">' in person.page  # the row that it is about
+        assert 'id="field-description1" name="description" aria-invalid="true"' in person.page
         quote = person.replies[0].split(".")[0]
         person.do("findings", **fear, quote=quote)
         person.do("after", difficulty="2", realism="3", tools="None")
