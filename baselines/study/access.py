@@ -15,9 +15,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from threading import Lock
+from typing import Any
 
 from pydantic_core import Url
-from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, select, update
 
 from baselines.study.tables import links, sessions
 from loaders.errors import InputError
@@ -57,10 +58,14 @@ def make_link(connection: Connection, person: str | None, now: float) -> str:
     return token
 
 
-def is_open(connection: Connection, token: str, now: float, *, coordinator: bool) -> bool:
-    """Whether a link can still be used; looking does not use it up."""
-    found = connection.execute(select(links).where(links.c.digest == digest_of(token))).first()
-    return found is not None and found.used is None and now < found.expires and (found.person is None) == coordinator
+def link_of(connection: Connection, token: str) -> Row[Any] | None:
+    """The link of a token; looking does not use it up."""
+    return connection.execute(select(links).where(links.c.digest == digest_of(token))).first()
+
+
+def is_open(link: Row[Any] | None, now: float, *, coordinator: bool) -> bool:
+    """Whether a link can still be used."""
+    return link is not None and link.used is None and now < link.expires and (link.person is None) == coordinator
 
 
 def exchange(connection: Connection, token: str, now: float, *, coordinator: bool) -> tuple[str, Session] | None:
@@ -68,10 +73,11 @@ def exchange(connection: Connection, token: str, now: float, *, coordinator: boo
 
     The person's other sessions end.
     """
-    if not is_open(connection, token, now, coordinator=coordinator):
+    link = link_of(connection, token)
+    if link is None or not is_open(link, now, coordinator=coordinator):
         return None
-    connection.execute(update(links).where(links.c.digest == digest_of(token)).values(used=now))
-    return begin(connection, person_of(connection, token), now)
+    connection.execute(update(links).where(links.c.digest == link.digest).values(used=now))
+    return begin(connection, link.person, now)
 
 
 def begin(connection: Connection, person: str | None, now: float) -> tuple[str, Session]:
@@ -88,17 +94,6 @@ def begin(connection: Connection, person: str | None, now: float) -> tuple[str, 
         )
     )
     return token, session
-
-
-def person_of(connection: Connection, token: str) -> str | None:
-    """Whom a link was made for; None for a coordinator, and for no link."""
-    return connection.execute(select(links.c.person).where(links.c.digest == digest_of(token))).scalar()
-
-
-def is_theirs(connection: Connection, token: str, session: Session | None) -> bool:
-    """Whether a link, used or not, was made for the person of this session."""
-    found = connection.execute(select(links.c.person).where(links.c.digest == digest_of(token))).first()
-    return found is not None and session is not None and found.person == session.person
 
 
 def session_of(connection: Connection, token: str | None, now: float) -> Session | None:

@@ -59,6 +59,6 @@ class Headers:
         except Exception as error:
             _log.error("a page could not be made: %s", kind_of(error))
             if not begun:
-                text = "Something went wrong. What you sent before is saved: please reload the page."
+                text = "Something went wrong. What you sent last may not be stored: please go back, and send it again."
                 page = HTMLResponse(views.notice_page("An error", text), status_code=500)
                 await page(scope, receive, sending)

@@ -131,15 +131,16 @@ def _links(app: FastAPI, server: Server) -> None:
         server.within_limits(request)
         now = site.clock()
         with site.store.reading() as connection:
-            fine = access.is_open(connection, token, now, coordinator=coordinator)
+            link = access.link_of(connection, token)
+            fine, full = access.is_open(link, now, coordinator=coordinator), False
             session = access.session_of(connection, request.cookies.get(access.COOKIE), now)
-            if not fine and access.is_theirs(connection, token, session):
+            if link is not None and not fine and session is not None and link.person == session.person:
                 where = "/coordinator" if coordinator else "/"
                 return RedirectResponse(where, status_code=303)  # opened again, or its button pressed twice
-            name = access.person_of(connection, token)
-            # Whoever has begun goes on where they are, also in a study that gives nothing out any more.
-            new = fine and name is not None and who.person_of(connection, name).stage == "invited"
-            full = new and views.is_full(connection, site)
+            if link is not None and fine and link.person is not None:
+                # Whoever has begun goes on where they are, also in a study that gives nothing out any more.
+                new = who.person_of(connection, link.person).stage == "invited"
+                full = new and views.is_full(connection, site)
         if not fine:
             raise server.no_link(request, "It was used, it is too old, or a part of it is missing.")
         if full:

@@ -326,11 +326,11 @@ def _try_models(site: Site) -> None:
             return
     try:
         asyncio.run(asyncio.wait_for(_turn(site), TRY_FOR))
-    except (BedsideError, TimeoutError) as error:
-        why = f"{told(error)}. {error.do}" if isinstance(error, BedsideError) else f"no answer in {TRY_FOR:.0f} s."
-        warn(f"A first turn failed, and conversations will: {why}")
-    else:
         output.print("The models have played a first turn.")
+    except TimeoutError:
+        warn(f"The models did not play a first turn in {TRY_FOR:.0f} s: talk with them before you invite people")
+    except BedsideError as error:
+        warn(f"A first turn failed, and conversations will: {told(error)}. {error.do}")
 
 
 async def _turn(site: Site) -> None:

@@ -16,9 +16,8 @@ from baselines.medconceal.transcripts import written_lines
 from baselines.medconceal.untrusted import heard
 from baselines.results.sheets import write_new
 from baselines.study.design import TaskName
-from baselines.study.tasks.forms import drawn
+from baselines.study.tasks.forms import drawn, rows_of
 from baselines.study.tasks.task import Form, FormError, Item, Response, Source
-from loaders.errors import InputError
 from loaders.medconceal import AIMS, CATEGORIES, Task, cases, chart
 from loaders.spans import words
 
@@ -37,14 +36,10 @@ class Conversation:
 
     def items(self, source: Source) -> tuple[Item, ...]:
         """The cases of MedConceal, or as many of them as the design says, drawn by seed."""
-        opened, design = source.opened, source.design
-        if opened is None or opened.corpus != "medconceal":
-            found = "a run" if opened is None else f"a release of {opened.corpus}"
-            raise InputError(f"task {self.name}", found=found, expected="a release of medconceal")
-        profiles = sorted(cases(opened.splits["test"]), key=lambda profile: profile.case_id)
+        profiles = sorted(cases(rows_of(source, "medconceal", self.name)), key=lambda profile: profile.case_id)
         return tuple(
             Item(profile.case_id, self.name, profile.case_id, {"lines": chart(profile, self.task).lines()})
-            for profile in drawn(design, profiles)
+            for profile in drawn(source.design, profiles)
         )
 
     def page(self, item: Item) -> Mapping[str, Any]:
@@ -93,7 +88,7 @@ class Conversation:
                 continue
             if category not in CATEGORIES:
                 raise FormError(f"category{at}", f"Finding {at + 1}: choose one of the four categories.")
-            if not description:
+            if not heard(description):  # also one of signs that nobody sees
                 raise FormError(
                     f"description{at}", f"Finding {at + 1}: say in a few words what the patient is worried about."
                 )

@@ -13,7 +13,7 @@ from typing import Any
 
 from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
-from baselines.study.tasks.forms import checks, drawn, one_of, photos, write_answers
+from baselines.study.tasks.forms import checks, drawn, one_of, rows_of, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
 from baselines.threemdbench.consultation.cases import FOR_PEOPLE, read_cases
 from baselines.threemdbench.consultation.diagnosis import NONE
@@ -100,7 +100,7 @@ class Diagnosis:
 
 def drawn_cases(source: Source) -> list[Case]:
     """The cases of this task, drawn by the design's seed. Raises InputError for another corpus, and too few cases."""
-    design, rows = source.design, photos(source, Diagnosis.name)
+    design, rows = source.design, rows_of(source, "3mdbench", Diagnosis.name)
     cases = one_a_diagnosis(read_cases(rows, photos="original").cases, design.seed)
     return drawn(design, sorted(cases, key=lambda case: case.diagnosis))  # by name: `relevance` draws the same ones
 

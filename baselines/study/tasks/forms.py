@@ -33,12 +33,12 @@ def drawn(design: Design, cases: Sequence[Case]) -> list[Case]:
     return list(cases) if design.cases is None else random.Random(f"{design.seed} cases").sample(cases, count)
 
 
-def photos(source: Source, task: TaskName) -> Any:
-    """The test split of 3MDBench that a task is served from. Raises InputError for any other source."""
+def rows_of(source: Source, corpus: str, task: TaskName) -> Any:
+    """The test split of the corpus that a task is served from. Raises InputError for any other source."""
     opened = source.opened
-    if opened is None or opened.corpus != "3mdbench" or "test" not in opened.splits:
-        found = "a run" if opened is None else f"{opened.corpus}, {opened.split}"
-        raise InputError("study", found=found, expected=f"3mdbench, test for the task {task}")
+    if opened is None or opened.corpus != corpus:
+        found = "a run" if opened is None else f"a release of {opened.corpus}"
+        raise InputError("study", found=found, expected=f"a release of {corpus} for the task {task}")
     return opened.splits["test"]
 
 

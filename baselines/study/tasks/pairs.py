@@ -14,9 +14,8 @@ from typing import Any
 from baselines.medlaybench_v.ratings import CAPTIONS, COLUMNS, CRITERIA, HIGH, LOW, drawn_pairs, questions
 from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
-from baselines.study.tasks.forms import checks, one_of, wanted, write_answers
+from baselines.study.tasks.forms import checks, one_of, rows_of, wanted, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
-from loaders.errors import InputError
 
 PAIRS = 100  # as in the paper
 
@@ -30,13 +29,8 @@ class Pairs:
 
     def items(self, source: Source) -> tuple[Item, ...]:
         """The pairs, drawn by seed from the test split. Raises InputError for another corpus, or too few rows."""
-        opened = source.opened
-        if opened is None or opened.corpus != "medlaybench-v":
-            found = "a run" if opened is None else opened.corpus
-            raise InputError("study", found=found, expected="medlaybench-v for the task pairs")
-        part = opened.splits.get("test") or next(iter(opened.splits.values()))
-        rows = part.select_columns(["image_id", *CAPTIONS])
         design = source.design
+        rows = rows_of(source, "medlaybench-v", self.name).select_columns(["image_id", *CAPTIONS])
         drawn = drawn_pairs(rows, wanted(design, len(rows), PAIRS), design.seed)
         pairs = tuple(
             _item(number, row[CAPTIONS[0]], row[CAPTIONS[1]], {"image_id": row["image_id"]}, group=row["image_id"])

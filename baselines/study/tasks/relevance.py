@@ -13,7 +13,7 @@ from typing import Any
 from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
 from baselines.study.tasks import diagnosis
-from baselines.study.tasks.forms import checks, drawn, is_check, one_of, photos, write_answers
+from baselines.study.tasks.forms import checks, drawn, is_check, one_of, rows_of, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
 from baselines.threemdbench.consultation.cases import FOR_PEOPLE
 from baselines.threemdbench.relevance_sheets import ADDITIONAL, BASIC, COLUMNS, MARK, TASKS, asked_of, drawn_cases
@@ -45,7 +45,7 @@ class Relevance:
 
         Raises InputError for another corpus, a row without photo or complaints, and too few cases for both tasks.
         """
-        design, rows = source.design, photos(source, self.name)
+        design, rows = source.design, rows_of(source, "3mdbench", self.name)
         there = diagnosis.drawn_cases(source) if "diagnosis" in design.tasks else []
         taken = {case.case_id for case in there}
         free = [row for row in encoded(rows) if row["image_id"] not in taken]

@@ -38,11 +38,6 @@ class Bundled:
     corpus: str
     splits: Mapping[str, Rows]
 
-    @property
-    def split(self) -> str:
-        """The names of the splits."""
-        return "+".join(self.splits)
-
 
 @dataclass(frozen=True, slots=True)
 class Source:

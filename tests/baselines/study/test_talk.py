@@ -87,7 +87,7 @@ def test_a_talk_from_consent_to_the_scores_bit_for_bit(tmp_path: Path) -> None:
         fear = {"category": "Emotional Discomfort or Fear", "description": "Fears the scan"}
         for quote in ("I said no such thing", "…", " ".join(person.replies[:2])):  # of two replies, never said at once
             assert person.do("findings", **fear, quote=quote).status_code == 422
-        half = {"category": [fear["category"]] * 2, "description": ["Fears the scan", ""]}
+        half = {"category": [fear["category"]] * 2, "description": ["Fears the scan", "\u200b"]}
         assert person.do("findings", **half).status_code == 422 and "Finding 2: say in a few words" in person.page
         assert '<a href="#field-description1">' in person.page  # the row that it is about
         assert 'id="field-description1" name="description" aria-invalid="true"' in person.page
