@@ -21,8 +21,8 @@ from baselines.results.sheets import table_bytes
 from baselines.study import journal, replaced, requests
 from baselines.study import people as who
 from baselines.study import slots as at
+from baselines.study.attention import flagged
 from baselines.study.design import Study
-from baselines.study.flagged import flagged
 from baselines.study.keys import Erased, Keys
 from baselines.study.site import check_tables
 from baselines.study.store import Store

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, func, select
 from baselines.study import access, journal, replaced, requests, schedule, views
 from baselines.study import people as who
 from baselines.study import slots as at
+from baselines.study.attention import flagged
 from baselines.study.design import TaskName
-from baselines.study.flagged import flagged
 from baselines.study.flow import STAGES, Frame
 from baselines.study.server import Form, Server
 from baselines.study.site import Site, cost

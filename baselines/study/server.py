@@ -38,7 +38,14 @@ BEAT = 2.0  # seconds between two checks for what is due
 PATIENCE = 0.2  # seconds for which writers may wait for readers
 _log = logging.getLogger(__name__)
 
-NOT_IN = "Open the link in your invitation. Each link works once; if yours has been used, ask for a new one."
+NOT_IN = (
+    "Open the link in your invitation, in a browser that accepts cookies. Each link works once; if yours has been "
+    "used, ask for a new one."
+)
+_NOT_OURS = (
+    "This form was not sent by a page of the study, or by a browser that is too old to say so. Please open your link "
+    "in another browser, or on another device."
+)
 _NO_LOGIN = (
     "A coordinator's session ends after 30 minutes without a request, after 12 hours, and when a participant's link is "
     "used in the same browser. Another login is printed where the server runs: bedside study invite STUDY --coordinator"
@@ -136,7 +143,7 @@ class Server:
     async def form(self, request: Request) -> Form:
         """A form that was posted by one of our pages."""
         if not access.from_our_page(request.headers, self.origins):
-            raise Refused(403, "Not from here", "This form was not sent by a page of the study.")
+            raise Refused(403, "Not from here", _NOT_OURS)
         kind = request.headers.get("content-type", "").partition(";")[0].strip()
         body = bytearray()
         async for chunk in request.stream():
