@@ -353,8 +353,8 @@ def draft_of(connection: Connection, keys: Keys, slot: Slot) -> dict[str, list[s
 
 
 def sealed_of(connection: Connection, slot: Slot) -> RowMapping:
-    """The encrypted columns of a slot: sealed, after, episode, leaks."""
-    wanted = select(slots.c.sealed, slots.c.after, slots.c.episode, slots.c.leaks)
+    """The encrypted columns of a slot: sealed, after, episode."""
+    wanted = select(slots.c.sealed, slots.c.after, slots.c.episode)
     return connection.execute(wanted.where(slots.c.id == slot.id)).mappings().one()
 
 

@@ -221,7 +221,7 @@ def _stage(connection: Connection, site: Site, person: who.Person, frame: Frame,
         case "practice":
             task = practised(site)
             frame = replace(frame, title="Practice", following="Next: what you should know about your answer.")
-            template = "practice" if task.name in TALKS else task.template
+            template = "practice" if task.name in TALKS else task.name
             return _shown(template, frame, action="practice", **shared, **task.page(task.practice()))
         case "feedback":
             following = "questions about the instructions" if study.design.comprehension else "the first case"
@@ -268,7 +268,7 @@ def _item(
     if not slot.talks:
         frame = replace(frame, title=task.title, following="Next: the next one, or the end.")
         shared["picture"] = None if item.picture is None else "/picture"
-        return _shown(task.template, frame, action="work", **shared, **task.page(item))
+        return _shown(task.name, frame, action="work", **shared, **task.page(item))
     return _talk(connection, site, slot, item, now, frame, shared)
 
 

@@ -31,7 +31,6 @@ class Conversation:
 
     name: TaskName
     task: Task
-    template: str = "talk"
     title: str = "Conversation"
 
     def items(self, source: Source) -> tuple[Item, ...]:

@@ -35,7 +35,6 @@ class Diagnosis:
     """Naming the diagnosis of a case without dialogue."""
 
     name: TaskName = "diagnosis"
-    template = "diagnosis"
     title = "Name the diagnosis"
 
     def items(self, source: Source) -> tuple[Item, ...]:

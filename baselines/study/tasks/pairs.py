@@ -24,7 +24,6 @@ class Pairs:
     """Rating of lay captions beside expert captions."""
 
     name: TaskName = "pairs"
-    template = "pairs"
     title = "Rate the lay caption"
 
     def items(self, source: Source) -> tuple[Item, ...]:

@@ -36,7 +36,6 @@ class Relevance:
     """Marking of complaints."""
 
     name: TaskName = "relevance"
-    template = "relevance"
     title = "Is it relevant?"
 
     def items(self, source: Source) -> tuple[Item, ...]:

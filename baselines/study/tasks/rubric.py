@@ -51,7 +51,6 @@ class Rubric:
     """Scoring of finished consultations."""
 
     name: TaskName = "rubric"
-    template = "rubric"
     title = "Rate the consultation"
 
     def items(self, source: Source) -> tuple[Item, ...]:

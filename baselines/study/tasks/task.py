@@ -87,10 +87,9 @@ class FormError(Exception):
 
 
 class Task(Protocol):
-    """A kind of work. Its template is `pages/<template>.html`, which extends `pages/work.html`; `title` heads it."""
+    """A kind of work. Its template is `pages/<name>.html`, which extends `pages/work.html`; `title` heads it."""
 
     name: TaskName
-    template: str
     title: str
 
     def items(self, source: Source) -> tuple[Item, ...]:

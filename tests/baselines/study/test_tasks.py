@@ -115,7 +115,7 @@ def test_a_page_shows_what_is_judged_and_nothing_of_the_key(task: TaskName, sour
     for item in [*items, task_named(task).practice()]:
         json.dumps([item.payload, item.key])
         picture = "/picture" if item.picture else None
-        shown = partial(render, f"baselines/study/pages/{task_named(task).template}.html", frame=FRAME, given={})
+        shown = partial(render, f"baselines/study/pages/{task}.html", frame=FRAME, given={})
         page = str(shown(error=None, picture=picture, **task_named(task).page(item)))
         for name in ("case_id", "image_id", "run"):
             assert str(item.key.get(name, "no such key")) not in page
