@@ -14,7 +14,7 @@ from statistics import median
 from sqlalchemy import Connection
 
 from baselines.study import slots as at
-from baselines.study.design import TALKS, Design
+from baselines.study.design import TALKS, TASKS
 from baselines.study.keys import Erased, Keys
 from baselines.study.people import Person
 from baselines.study.tasks.forms import is_check
@@ -33,11 +33,11 @@ ALIKE = 20
 """Number of items that all have the same answers."""
 
 
-def flagged(connection: Connection, keys: Keys, design: Design, everybody: Sequence[Person]) -> dict[str, list[str]]:
+def flagged(connection: Connection, keys: Keys, everybody: Sequence[Person]) -> dict[str, list[str]]:
     """Person -> reasons, for those with one: pastes, the instructions, tools, and how they rated."""
     found: dict[str, list[str]] = {}
     item_of = cache(partial(at.item_of, connection))  # with its picture: loaded once, whoever has rated it
-    rated: dict[str, list[Response]] = {task: [] for task in design.tasks if task not in TALKS}
+    rated: dict[str, list[Response]] = {task: [] for task in TASKS if task not in TALKS}
     for person in everybody:
         told = found.setdefault(person.id, [])
         if person.paste:

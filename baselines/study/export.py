@@ -62,10 +62,12 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
         known = {row.name: row.value for row in connection.execute(select(facts))}
         stand_in = json.loads(known.get("stand_in", "null"))
         models = json.loads(known.get("models", "{}"))
-        responses = {name: _responses(connection, keys, name, models, left_out) for name in study.design.tasks}
         offers = at.offers_of(connection)
+        # of all tasks that people were given: somebody may have edited study.yaml since
+        tasks = dict.fromkeys(offer.task for offer in offers)
+        responses = {name: _responses(connection, keys, name, models, left_out) for name in tasks}
         everybody = who.everybody(connection)
-        flags = flagged(connection, keys, study.design, everybody)
+        flags = flagged(connection, keys, everybody)
         kept = [person for person in everybody if person.stage != "erased"]
         persons = [_person(connection, keys, study, person, flags.get(person.id, [])) for person in kept]
         times = list(_times(connection, keys, kept))

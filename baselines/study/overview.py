@@ -54,7 +54,7 @@ def _shown(connection: Connection, site: Site) -> dict[str, object]:
     held = at.held(connection)
     states = Counter(one.state for one in held)
     needed = schedule.wanted(site.study.design, at.offers_of(connection), held)
-    flags = flagged(connection, site.keys, site.study.design, everybody)
+    flags = flagged(connection, site.keys, everybody)
     lost = Counter(str(row.why) for row in connection.execute(select(slots.c.why).where(slots.c.step == "lost")))
     done = [
         ("Finished", f"{states['done']:,}"),

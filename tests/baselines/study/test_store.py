@@ -503,3 +503,13 @@ def test_a_study_in_a_folder_of_any_name_keeps_its_database_there(name: str, tmp
     with open_store(tmp_path / name / "study.sqlite"):
         assert [path.name for path in tmp_path.iterdir()] == [name]
         assert (tmp_path / name / "study.sqlite").is_file()
+
+
+def test_a_task_that_study_yaml_no_longer_names_is_exported_all_the_same(tmp_path: Path) -> None:
+    site = talking(tmp_path / "s", per_person=1)
+    with visiting(site) as client:
+        at_work(client, links(site)[0]).converse()
+        settled(client)
+        edited = replace(site.study, design=replace(site.study.design, tasks=("pairs",)))
+        assert export(edited, site.store, site.keys, tmp_path / "out").items == 1
+        assert (tmp_path / "out" / "confirmation.jsonl").exists()
