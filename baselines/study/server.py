@@ -81,6 +81,7 @@ class Server:
     """Whether what was deleted may still be in the file beside the database: one that was killed leaves it there."""
     beside: BlockingPortal = field(init=False)
     """The event loop of the thread in which replies are prepared."""
+    _beside: asyncio.AbstractEventLoop = field(init=False)
     _posting: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def __post_init__(self) -> None:
@@ -181,11 +182,12 @@ class Server:
                 await run_in_threadpool(self.beside.call, self.replies.stop)
 
     def do(self, did: Did) -> None:
-        """Start what a page has made due, without waiting for it."""
+        """Start what a page has made due, without waiting for it, or, as `BlockingPortal.start_task_soon` does, for a
+        loop that waits for the database."""
         if did.reply is not None:
-            self.beside.start_task_soon(self.replies.due, did.reply)
+            self._beside.call_soon_threadsafe(self.replies.due, did.reply)
         if did.episode is not None:
-            self.beside.start_task_soon(self.replies.over, did.episode)
+            self._beside.call_soon_threadsafe(self.replies.over, did.episode)
 
     def tidy(self) -> None:
         """What was deleted goes for good; while somebody reads for long, it is tried again with each look."""
@@ -193,6 +195,7 @@ class Server:
 
     async def wake(self) -> None:
         """At the start: clocks stop until their people are back, and what was in progress resumes."""
+        self._beside = asyncio.get_running_loop()
         site, now = self.site, self.site.clock()
         self.awake = self.wrote = now
         alone = site.store.alone()

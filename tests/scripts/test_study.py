@@ -20,7 +20,7 @@ from scripts.cli import execute
 from scripts.study import serve
 from tests.parts.chat_server import ChatServer, status
 from tests.parts.processes import printed, started
-from tests.parts.study_talks import Visitor, visiting
+from tests.parts.study_talks import Visitor, at_work, links, visiting
 from tests.parts.waiting import PATIENCE, wait_until
 
 
@@ -241,11 +241,15 @@ def test_models_are_tried_before_anybody_talks_with_them(
         server.faults.append(status(401, message="Private words."))
         for answers in (False, True):
             (site,) = listened(monkeypatch, "sample", str(tmp_path / "study"), "--rehearsal", *models)
-            site.close()
             said = capsys.readouterr()
+            with visiting(site) as client:  # in another event loop
+                if answers:
+                    person = at_work(client, links(site)[0])
+                    person.say("Hello.")
+                    assert person.replies == ["It is my knee. Private words."]
             assert ("have played a first turn" in said.out) is answers and "Private" not in said.out + said.err
             assert ("openai-api/local/m refused the API key (HTTP 401)" in " ".join(said.err.split())) is not answers
-        assert len(server.requests) == 2
+        assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize("task", ["intervention", "pairs", "diagnosis", "rubric", "relevance"])
