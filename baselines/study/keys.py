@@ -80,7 +80,7 @@ class Keys(SqliteStore):
             return {person for (person,) in self.connection.execute("SELECT person FROM keys WHERE key != x''")}
 
     def erased(self) -> set[str]:
-        """Everybody whose key was erased; earlier versions did not record it."""
+        """Everybody whose key was erased."""
         with self._alone():
             return {person for (person,) in self.connection.execute("SELECT person FROM keys WHERE key = x''")}
 

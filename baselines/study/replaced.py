@@ -56,7 +56,7 @@ def keep(connection: Connection, number: int, exchanges: Sequence[Exchange]) -> 
 
 
 def counted(connection: Connection, number: int | None = None) -> Counted:
-    """The count of one talk, or of all. Earlier versions counted nothing; their talks are not in it."""
+    """The count of one talk, or of all."""
     asked = select(slots.c.replies).where(slots.c.replies.is_not(None))
     if number is not None:
         asked = asked.where(slots.c.id == number)

@@ -90,22 +90,18 @@ class Cost:
 
 
 def cost(connection: Connection, prices: Prices) -> Cost | None:
-    """What all answers so far have cost; None if a price is unknown.
-
-    One that has neither a count nor an estimate (of an earlier version) counts as the mean of the others of its role.
-    """
-    given, said = answers.c.input_tokens, answers.c.output_tokens
+    """What all answers so far have cost; None if a price is unknown."""
     taken = select(
         answers.c.model,
-        (func.avg(given) * func.count()).label("given"),
-        (func.avg(said) * func.count()).label("said"),
-        func.sum(case((answers.c.estimated | given.is_(None) | said.is_(None), 1), else_=0)).label("estimated"),
-    ).group_by(answers.c.model, answers.c.role)
+        func.sum(answers.c.input_tokens).label("given"),
+        func.sum(answers.c.output_tokens).label("said"),
+        func.sum(case((answers.c.estimated, 1), else_=0)).label("estimated"),
+    ).group_by(answers.c.model)
     total, estimated = 0.0, 0
     for row in connection.execute(taken):
         if row.model not in prices:
             return None
-        total += dollars(prices[row.model], float(row.given or 0), float(row.said or 0))
+        total += dollars(prices[row.model], float(row.given), float(row.said))
         estimated += row.estimated
     return Cost(total, estimated)
 
@@ -127,7 +123,7 @@ def open_database(study: Study, database: str | None = None) -> tuple[Store, Key
                 raise _without_database(folder, there)
             with store.writing() as connection:
                 set_fact(connection, "keys", own)
-        elif known not in (None, own):  # databases of earlier versions do not say
+        elif known != own:
             raise InputError(
                 folder / KEYS,
                 found="keys of another study",
@@ -283,7 +279,7 @@ def check_tables(connection: Connection) -> None:
     """
     given: dict[int, tuple[object, ...]] = {}
     passed: dict[int, set[str]] = {}
-    answered: dict[int, str | None] = {}  # databases of earlier versions do not say
+    answered: dict[int, str] = {}
     begun = None
     told = select(journal).where(journal.c.what.in_(("begun", "given", "answered", *OVER))).order_by(journal.c.number)
     for row in connection.execute(told):
@@ -294,7 +290,8 @@ def check_tables(connection: Connection) -> None:
             given[row.slot] = row.person, detail["task"], detail["item"]
         else:
             passed.setdefault(row.slot, set()).add(row.what)
-            answered.setdefault(row.slot, detail.get("sealed"))
+            if row.what == "answered":
+                answered[row.slot] = detail["sealed"]
     held = {row.id: row for row in connection.execute(select(slots))}
     changed = ["items"] if begun not in (None, _digest_of_table(connection)) else []
     for number in sorted(given.keys() | held.keys()):
@@ -303,7 +300,7 @@ def check_tables(connection: Connection) -> None:
             changed.append(f"slots, row {number}")
         elif not _may_be(slot.step, passed.get(number, set())):
             changed.append(f"slots, row {number}, step")
-        elif slot.sealed and answered.get(number) not in (None, hashlib.sha256(slot.sealed).hexdigest()):
+        elif slot.sealed and answered.get(number) != hashlib.sha256(slot.sealed).hexdigest():
             changed.append(f"slots, row {number}, answer")
     if changed:
         raise InputError(

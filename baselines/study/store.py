@@ -16,7 +16,7 @@ from typing import Any
 
 import filelock
 
-from baselines.study.tables import LATER, facts, tables
+from baselines.study.tables import facts, tables
 from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import make_folder
 
@@ -195,8 +195,7 @@ def open_store(place: Path | str) -> Store:
     store = Store(engine)
     try:
         with store.explained(), store.writing() as connection:
-            old = inspect(connection).has_table("facts")
-            found = fact_in(connection, "format") if old else None
+            found = fact_in(connection, "format") if inspect(connection).has_table("facts") else None
             if found not in (None, str(FORMAT)):  # of another version, and left as it is
                 raise InputError(
                     where,
@@ -205,9 +204,6 @@ def open_store(place: Path | str) -> Store:
                     do="Install the version of Bedside that matches",
                 )
             tables.create_all(connection)
-            for table, name, kind in LATER if old else ():
-                if name not in {column["name"] for column in inspect(connection).get_columns(table)}:
-                    connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
             if found is None:
                 connection.execute(facts.insert().values(name="format", value=str(FORMAT)))
     except InputError:

@@ -142,9 +142,9 @@ answers = Table(  # of models, each paid for once
     Column("model", Text, nullable=False),
     Column("at", Float, nullable=False),
     Column("seconds", Float, nullable=False),
-    Column("input_tokens", Integer),
-    Column("output_tokens", Integer),
-    Column("estimated", Boolean),  # whether these two were, since the provider did not count them
+    Column("input_tokens", Integer, nullable=False),
+    Column("output_tokens", Integer, nullable=False),
+    Column("estimated", Boolean, nullable=False),  # whether these two were, since the provider did not count them
     Column("sealed", LargeBinary, nullable=False),
     Index("answers_by_slot", "slot"),
 )
@@ -170,6 +170,3 @@ journal = Table(
     Column("previous", String(64), nullable=False),
     Column("digest", String(64), nullable=False),
 )
-
-LATER = (("slots", "stood", "FLOAT"), ("slots", "replies", "TEXT"), ("answers", "estimated", "BOOLEAN"))
-"""Columns that tables of earlier versions do not have: table, name, type."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from sqlalchemy import inspect, select
+from sqlalchemy import select
 
 from baselines.medconceal.transcripts import read_transcripts
 from baselines.study import clock
@@ -132,15 +132,6 @@ def test_no_clock_is_stopped_while_another_server_runs(postgres: str) -> None:
         first.close()
         with open_store(postgres) as last:
             assert last.alone()
-
-
-@pytest.mark.parametrize(("table", "name"), [("slots", "stood"), ("slots", "replies"), ("answers", "estimated")])
-def test_a_study_of_an_earlier_version_still_opens(table: str, name: str, tmp_path: Path) -> None:
-    for _ in range(2):
-        with open_store(tmp_path / "study.sqlite") as store:
-            assert name in {column["name"] for column in inspect(store.engine).get_columns(table)}
-            with store.writing() as connection:
-                connection.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {name}")
 
 
 def test_a_study_of_another_format_is_refused_as_it_is(tmp_path: Path) -> None:
