@@ -38,4 +38,4 @@ def open_places(study: Study) -> list[str]:
         "consent.md": study.texts.consent if isinstance(study.texts.consent, str) else "",
         "instructions.md": study.texts.instructions,
     }
-    return [name for name, text in told.items() if re.search(r"\bTODO\b", text)]
+    return [name for name, text in told.items() if re.search(r"\bTODO\b", text, re.ASCII)]

@@ -285,8 +285,9 @@ def test_a_question_that_still_says_todo_is_told_also_quietly(
     folder = tmp_path / "study"
     assert execute(["study", "new", "pairs", "-o", str(folder)]) == 0
     for name in ("study.yaml", "consent.md"):
-        text = (folder / name).read_text()
-        (folder / name).write_text(text.replace("TODO", "A").replace("Where do you practise?", "TODO ask where"))
+        text = (folder / name).read_text(encoding="utf-8").replace("TODO", "A")
+        text = text.replace("Where do you practise?", "TODO询问地点")  # no space, as in such scripts
+        (folder / name).write_text(text, encoding="utf-8")
     capsys.readouterr()
     assert execute(["study", "check", str(folder), "--quiet"]) == 1
     said = capsys.readouterr()

@@ -40,10 +40,11 @@ from loaders.models.messages import Answer
 DIALOGUES = 100
 MASK = "[name]"
 _SHOWN = ("dialogue", "run", "case_id", "epoch", "photo", "gold", "conversation", "stand_in")
+_ANYWHERE = re.IGNORECASE | re.ASCII  # also beside letters of a script without spaces
 _FAMILIES = re.compile(
     r"\b(?:chat[- ]?gpt|gpt|open ?ai|claude|anthropic|gemini|gemma|med-?gemma|llama|llava|qwen|mistral|mixtral|pixtral"
     r"|deep-?seek|internvl|phi-\d[\w.]*|grok|command-r)(?:[-\s]?v?\d[\w.]*)?(?:-[\w.]+)*\b",
-    re.IGNORECASE,
+    _ANYWHERE,
 )
 
 
@@ -111,7 +112,7 @@ def without_names(text: str, names: Sequence[str]) -> str:
     'As [name] mini by [name], or [name], I ask: since when?'
     """
     for name in sorted(names, key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", MASK, text, flags=re.IGNORECASE)
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", MASK, text, flags=_ANYWHERE)
     return _FAMILIES.sub(MASK, text)
 
 
