@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -350,6 +351,7 @@ def _listen(site: Site, options: Serving, origins: list[str], listener: socket.s
 
     from baselines.study.routes import create_app
 
+    logging.basicConfig(format="%(asctime)s %(message)s")  # whoever reads it in the morning asks when
     config = uvicorn.Config(
         create_app(site, origins, proxied=options.behind_proxy),
         access_log=False,  # addresses contain links

@@ -43,7 +43,7 @@ _SHOWN = ("dialogue", "run", "case_id", "epoch", "photo", "gold", "conversation"
 _ANYWHERE = re.IGNORECASE | re.ASCII  # also beside letters of a script without spaces
 _FAMILIES = re.compile(
     r"\b(?:chat[- ]?gpt|gpt|open ?ai|claude|anthropic|gemini|gemma|med-?gemma|llama|llava|qwen|mistral|mixtral|pixtral"
-    r"|deep-?seek|internvl|phi-\d[\w.]*|grok|command-r)(?:[-\s]?v?\d[\w.]*)?(?:-[\w.]+)*\b",
+    r"|deep-?seek|deepmind|internvl|phi-\d[\w.]*|grok|command-r|kimi|glm-\d[\w.]*|minimax|minicpm|hunyuan|doubao|huatuo-?gpt)(?:[-\s]?v?\d[\w.]*)?(?:-[\w.]+)*\b",
     _ANYWHERE,
 )
 
