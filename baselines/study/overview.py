@@ -33,14 +33,15 @@ _SHOWN = 6
 """Maximum items that are named as needing people."""
 
 
-def page(connection: Connection, site: Site, session: access.Session, *, told: str = "") -> Markup:
-    """The page, with a line about what was just done."""
+def page(connection: Connection, site: Site, session: access.Session, *, told: str = "", stuck: str = "") -> Markup:
+    """The page, with a line about what was just done, and why nothing can be stored (`Server.stuck`)."""
     design = site.study.design
     frame = Frame(design.title, design.contact, session.csrf, "coordinator", "Coordinator", "", stop=False, notice=told)
     return render(
         "baselines/study/pages/coordinator.html",
         frame=frame,
         shown=_shown(connection, site),
+        stuck=stuck,
         factors=who.FACTORS,
         stand_in=site.stand_in,
         folder=site.study.folder.name,
@@ -188,13 +189,15 @@ def add(app: FastAPI, server: Server) -> None:
     def shown(session: access.Session, told: str = "") -> HTMLResponse:
         # A look at everything takes a while in a large study, and nobody who writes has to wait for it.
         with site.store.reading() as connection:
-            return HTMLResponse(page(connection, site, session, told=told))
+            return HTMLResponse(page(connection, site, session, told=told, stuck=server.stuck))
 
     @app.get("/coordinator")
     def look(request: Request) -> HTMLResponse:
-        with site.store.writing() as connection:
+        with site.store.reading() as connection:
             session = server.session(connection, request, coordinator=True)
-            access.seen(connection, session, site.clock())
+        if not server.stuck:
+            with site.store.writing() as connection:
+                access.seen(connection, session, site.clock())
         return shown(session)
 
     def changed(request: Request, form: Form) -> Response:

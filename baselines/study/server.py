@@ -75,8 +75,8 @@ class Server:
     awake: float = field(default=0.0, init=False)
     wrote: float = field(default=0.0, init=False)
     """When it was looked last for episodes that nobody had written, and for deletions that were not completed."""
-    stuck: bool = field(default=False, init=False)
-    """Whether the last look for what is due failed: the database could not be written."""
+    stuck: str = field(default="", init=False)
+    """Why nothing could be stored when it was looked last for what is due; "" if it could."""
     untidy: bool = field(default=True, init=False)
     """Whether what was deleted may still be in the file beside the database: one that was killed leaves it there."""
     beside: BlockingPortal = field(init=False)
@@ -225,7 +225,7 @@ class Server:
         except Exception as error:
             if not self.stuck:
                 _log.error("what is due could not be done: %s", kind_of(error))
-            self.stuck = True
+            self.stuck = kind_of(error)
 
     def _look(self) -> None:
         site, now = self.site, self.site.clock()
@@ -243,7 +243,7 @@ class Server:
                 self.wrote = now
                 unwritten += [slot.id for slot in _without_episode(connection)]
                 self.untidy |= who.end_erasing(connection, site.keys, now)
-        self.stuck = False
+        self.stuck = ""
         self.replies.talks.keep_only({slot.id for slot in going})
         for slot in waiting:
             self.replies.due(slot.id)

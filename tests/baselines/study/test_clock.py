@@ -23,6 +23,7 @@ from baselines.study.store import open_store
 from baselines.study.tables import journal, slots
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
+from tests.parts.study_site import login
 from tests.parts.study_talks import TURNS, Clock, at_work, links, settled, talking, visiting
 
 BEGAN, SHOWN, BEAT, BACK = 1_000.0, 1_020.25, 1_021.5, 9_000.0
@@ -223,11 +224,16 @@ def test_nobodys_time_runs_while_nothing_can_be_stored(
         told.now += 30
         person.look()
         server.look()
+        client.cookies.clear()
+        assert "Nothing can be stored" not in client.post(login(site)).text
         with monkeypatch.context() as disk:
             disk.setattr(site.store, "writing", full)
             for _ in range(3):
                 told.now += 3_600
                 server.look()
+            told.now -= 3 * 3_600  # that the coordinator is still signed in
+            assert "<strong>Nothing can be stored:</strong> OSError." in client.get("/coordinator").text
+            told.now += 3 * 3_600
         assert caplog.text.count("could not be done") == 1
         server.look()
         assert person.look("/status").json()["left"] == 570.0
