@@ -195,7 +195,8 @@ def _stage(connection: Connection, site: Site, person: who.Person, frame: Frame,
     if stage in ENDED:
         title, text = _ENDS[stage]
         frame = replace(frame, title=title, stop=False)
-        text += f" {_PAID[stage]}" if study.design.pay.promised and stage in _PAID else ""
+        paid = study.design.pay.welcome if stage == "screened_out" else study.design.pay.promised
+        text += f" {_PAID[stage]}" if paid and stage in _PAID else ""
         number = person.id if stage not in ("declined", "erased") else ""
         return _shown("ended", frame, text=text, code=_code(site, person), number=number, **shared)
     match stage:
