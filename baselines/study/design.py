@@ -139,11 +139,11 @@ class Prolific:
 
     def __post_init__(self) -> None:
         if not re.fullmatch("[0-9a-z]{24}", self.study_id):
-            raise ValueError(f"prolific: study_id {self.study_id[:40]!r}", "the 24 letters and digits of Prolific's id")
+            raise ValueError(f"study_id {self.study_id[:40]!r}", "the 24 letters and digits of Prolific's id")
         if not all(code.strip() for code in (self.completed, self.screened_out, self.timed_out, self.withdrawn)):
-            raise ValueError("prolific: an empty completion code", "a code for each way to end")
+            raise ValueError("an empty completion code", "a code for each way to end")
         if self.completed in (self.screened_out, self.timed_out, self.withdrawn):
-            found = f"prolific: the code {self.completed!r} for those who complete the study and for others"
+            found = f"the code {self.completed!r} for those who complete the study and for others"
             raise ValueError(found, "another code for others: Prolific may pay by it")
 
 
