@@ -197,7 +197,7 @@ def _named_rows(
             yield row
             continue
         line, cells = row[0], row[1][skipped:]
-        if cells[0].strip() == columns[0] and tuple(map(str.strip, cells[: len(columns)])) == columns:
+        if cells and cells[0].strip() == columns[0] and tuple(map(str.strip, cells[: len(columns)])) == columns:
             yield BadRow(
                 f"{file}:{line}",
                 reason="the header line again",

@@ -135,6 +135,11 @@ def test_a_table_as_spreadsheets_and_data_frames_write_it(tmp_path: Path, text: 
     assert [row for _, row in read_records(path).each(None)] == [row for _, row in read_table(path).rows]
 
 
+def test_a_row_cut_off_within_its_number_is_short(tmp_path: Path) -> None:
+    good, bad = told(written(tmp_path / "a.csv", ',id,caption\n0,1,a\n""\n12'))
+    assert (good, list(bad)) == ([{"id": "1", "caption": "a"}], ["a.csv:4"])
+
+
 @pytest.mark.parametrize("data", ["id\n1\n2\n", '{"id": "1"}\n{"id": "2"}\n', b""], ids=["csv", "jsonl", "parquet"])
 def test_no_file_stays_open(tmp_path: Path, data: str | bytes, request: pytest.FixtureRequest) -> None:
     """Whether its rows are read to the end or not."""
