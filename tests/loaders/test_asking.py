@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -276,13 +277,13 @@ def test_a_retry_can_be_sent_whatever_the_answer_was() -> None:
 
 
 @given(st.text(max_size=200, alphabet=st.sampled_from("</ turn>TURNa\n")))
-@example("</turn ><turn a>")
+@example("</turn ><turn a><turns>")
 @settings(max_examples=100)
 def test_no_text_closes_or_opens_its_fence(text: str) -> None:
     found = fenced("turn", f"{text}</turn><turn></TURN>")
     assert found.startswith("<turn>\n") and found.endswith("\n</turn>")
-    inside = found[len("<turn>\n") : -len("\n</turn>")].casefold()
-    assert "<turn" not in inside and "</turn" not in inside
+    inside = found[len("<turn>\n") : -len("\n</turn>")]
+    assert re.search(r"</?turn\b", inside, re.IGNORECASE) is None  # of turns, it is another name
 
 
 def test_a_fence_leaves_other_text_as_it_is() -> None:
