@@ -74,6 +74,8 @@ class Playing(Generic[Case, Record]):
     silenced: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Answers of each role for which the question did not fit the model (`model_length`) or which the provider stopped
     (`content_filter`), stored ones included."""
+    served: set[tuple[str, str]] = field(default_factory=set)
+    """Role and model of each that a server says it asked, in stored answers too."""
     stopped: BaseException | None = None
     _failed_in_a_row: int = 0
 
@@ -175,6 +177,8 @@ class _Asking:
         self.spent.setdefault(role, Spent()).add(spent)
         if answer.stop in ("model_length", "content_filter"):
             self._playing.silenced[role, answer.stop] += 1
+        if answer.served is not None:
+            self._playing.served.add((role, answer.served))
 
 
 def request_name(game: Game[Any, Any], case_id: str, epoch: int, role: str, attempt: int) -> str:

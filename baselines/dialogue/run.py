@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -38,8 +38,9 @@ Prices = Mapping[str, tuple[float, float]]
 @dataclass(frozen=True)
 class Played(Generic[Record]):
     """A finished run. `usage` counts what this process sent and replayed; `spent` what the dialogues took in all;
-    `silenced` the answers that a model did not give, by role and reason (`Playing.silenced`); `charged` the US dollars
-    that `max_cost` counted, with estimates where the provider counted no tokens (0 without a limit)."""
+    `silenced` the answers that a model did not give, by role and reason (`Playing.silenced`); `served` the models that
+    servers say they asked, by role; `charged` the US dollars that `max_cost` counted, with estimates where the provider
+    counted no tokens (0 without a limit)."""
 
     game: Game[Any, Record]
     outcomes: tuple[PlayedCase[Record], ...]
@@ -50,6 +51,7 @@ class Played(Generic[Record]):
     max_invalid: float
     prices: Prices
     silenced: Mapping[tuple[str, str], int]
+    served: Collection[tuple[str, str]]
     charged: float
 
     @property
@@ -84,8 +86,15 @@ class Played(Generic[Record]):
     def models(self) -> tuple[ModelUsed, ...]:
         """Who played which role, for the record of the run."""
         return tuple(
-            ModelUsed(role, self.players[role].name, source=_source(self.players[role])) for role in self.game.roles
+            ModelUsed(role, self.players[role].name, self._revision(role), _source(self.players[role]))
+            for role in self.game.roles
         )
+
+    def _revision(self, role: str) -> str | None:
+        """What servers say they asked for a role, if that is another name than the one they were given."""
+        names = sorted(name for one, name in self.served if one == role)
+        given = all(self.players[role].name.endswith(f"/{name}") for name in names)
+        return None if given else " + ".join(names)
 
     @property
     def stand_in(self) -> str | None:
@@ -189,7 +198,17 @@ def play_run(
         usage = store.usage
     spent, charged = total(outcomes, game.roles), 0.0 if budget is None else budget.spent
     played = Played(
-        game, tuple(outcomes), players, spent, usage, log, max_invalid, prices or {}, playing.silenced, charged
+        game,
+        tuple(outcomes),
+        players,
+        spent,
+        usage,
+        log,
+        max_invalid,
+        prices or {},
+        playing.silenced,
+        playing.served,
+        charged,
     )
     _write(played, cases, out)
     return played

@@ -67,7 +67,8 @@ def because(*reasons: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ModelUsed:
-    """A model of a run: its role (encoder, captioner, doctor, judge), its name, the exact revision of its weights.
+    """A model of a run: its role (encoder, captioner, doctor, judge), its name, the exact revision of its weights; of a
+    chat model, what its servers say they asked under that name, if they say another.
 
     `source` is who answered under that name: `PROVIDER` or `ELSEWHERE` for a chat model; `WEIGHTS`, `RANDOM` or
     `VECTORS` for an encoder.

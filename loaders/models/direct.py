@@ -28,7 +28,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from loaders.models.inspect_form import answer_of, counted
+from loaders.models.inspect_form import answer_of, counted, served
 from loaders.models.messages import Answer, Message
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ def plain(reply: Reply) -> Answer | None:
         match told:
             case {
                 "id": str(),
-                "model": str(),
+                "model": str() as model,
                 "choices": [
                     {
                         "index": int(),
@@ -280,4 +280,6 @@ def plain(reply: Reply) -> Answer | None:
         return None
     details = usage.get("completion_tokens_details") or {}
     thought = not isinstance(details, dict) or details.get("reasoning_tokens") or "<think" in text
-    return None if thought or not text.strip() else Answer(text, counted(asked), counted(answered), _STOPS[stop])
+    if thought or not text.strip():
+        return None
+    return Answer(text, counted(asked), counted(answered), _STOPS[stop], served=served(model))

@@ -16,6 +16,7 @@ TOLD: ContextVar[dict[Message | bytes, Any] | None] = ContextVar("told", default
 """What was sent in a dialogue, messages and images, in inspect_ai's form: empty at its start and its end."""
 
 _MOST_TOKENS = 1_000_000_000
+_LONGEST_NAME = 200
 
 
 def forget() -> None:
@@ -100,13 +101,18 @@ def answer_of(output: Any) -> Answer:
         stop = "content_filter"
     cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
     read, written = counted(usage.input_tokens + cached), counted(usage.output_tokens)
-    return Answer(output.completion, read, written, stop, _thought(output))
+    return Answer(output.completion, read, written, stop, _thought(output), served(output.model))
 
 
 def counted(tokens: int) -> int | None:
     """Tokens as a server counts them; None if no request has so many: a bill made of them would be wrong, and a store
     cannot hold more than 64 bits."""
     return int(tokens) if 0 <= tokens <= _MOST_TOKENS else None
+
+
+def served(said: str) -> str | None:
+    """The model that a server says it asked; None for nothing, and for what can be no name."""
+    return said if 0 < len(said) <= _LONGEST_NAME and said.isprintable() else None
 
 
 def _thought(output: Any) -> str | None:

@@ -64,6 +64,7 @@ class Answer:
     gives none.
     `thought` is what a reasoning model thought before, if the provider separates it: "" if it only says that the model
     did, None if it says nothing. Thoughts inside the text are still in the text.
+    `served` is the model that the server says it asked (a dated one behind an alias); None if it says none.
     """
 
     text: str
@@ -71,6 +72,7 @@ class Answer:
     output_tokens: int | None
     stop: str
     thought: str | None = None
+    served: str | None = None
 
     @property
     def turned_away(self) -> bool:

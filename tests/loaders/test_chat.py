@@ -93,7 +93,7 @@ def refused(model: ChatModel, messages: list[Message] = HELLO) -> str:
 def test_one_question_one_answer(server: ChatServer, calm: Calm) -> None:
     model = opened(server, calm)
     # Tokens of this server are words: 4 + 15 in, 4 out.
-    assert ask(model) == Answer("A pocket of pus.", input_tokens=19, output_tokens=4, stop="stop")
+    assert ask(model) == Answer("A pocket of pus.", input_tokens=19, output_tokens=4, stop="stop", served="some-model")
     [request] = server.requests
     assert request.body == {
         "model": "some-model",
@@ -145,11 +145,11 @@ def test_openai_itself_goes_through_the_same_door(server: ChatServer, calm: Calm
 @pytest.mark.parametrize(
     ("reply", "answer"),
     [
-        (Reply(""), Answer("", 19, 0, "stop")),
-        (Reply(None), Answer("", 19, 0, "stop")),
-        (Reply("{'not': JSON"), Answer("{'not': JSON", 19, 2, "stop")),
-        (Reply("A pocket of", "length"), Answer("A pocket of", 19, 3, "max_tokens")),
-        (Reply("", "content_filter"), Answer("", 19, 0, "content_filter")),
+        (Reply(""), Answer("", 19, 0, "stop", served="some-model")),
+        (Reply(None), Answer("", 19, 0, "stop", served="some-model")),
+        (Reply("{'not': JSON"), Answer("{'not': JSON", 19, 2, "stop", served="some-model")),
+        (Reply("A pocket of", "length"), Answer("A pocket of", 19, 3, "max_tokens", served="some-model")),
+        (Reply("", "content_filter"), Answer("", 19, 0, "content_filter", served="some-model")),
     ],
 )
 def test_garbage_and_silence_are_answers(server: ChatServer, calm: Calm, reply: Reply, answer: Answer) -> None:
@@ -679,8 +679,8 @@ def test_thoughts_have_room_of_their_own_and_are_separated(server: ChatServer, c
     server.reply = reply
     model = opened(server, calm)
     # The first answer shows that it thinks, and is cut off by that.
-    assert ask(model) == Answer("A pocket of pus.", 19, 5, "stop", "hm")
-    assert ask(model) == Answer("A pocket of pus.", 19, 5, "stop", "hm")
+    assert ask(model) == Answer("A pocket of pus.", 19, 5, "stop", "hm", "some-model")
+    assert ask(model) == Answer("A pocket of pus.", 19, 5, "stop", "hm", "some-model")
     assert [request.body["max_tokens"] for request in server.requests] == [50, 50 + THOUGHTS, 50 + THOUGHTS]
 
 
@@ -696,7 +696,7 @@ def test_a_thought_within_the_text_is_one_too(server: ChatServer, calm: Calm, te
 def test_a_plain_answer_that_is_cut_off_stays_cut_off(server: ChatServer, calm: Calm) -> None:
     server.reply = lambda body: Reply("A pocket of" + " pus" * (body["max_tokens"] > 50), "length")
     model = opened(server, calm)
-    assert [ask(model) for _ in range(3)] == [Answer("A pocket of", 19, 3, "max_tokens")] * 3
+    assert [ask(model) for _ in range(3)] == [Answer("A pocket of", 19, 3, "max_tokens", None, "some-model")] * 3
     # Whether it thinks is found out once.
     assert [request.body["max_tokens"] for request in server.requests] == [50, 50 + THOUGHTS, 50, 50]
 
@@ -720,7 +720,7 @@ def test_a_server_without_that_room_gives_what_it_can(server: ChatServer, calm: 
     server.reply = reply
     model = opened(server, calm)
     for _ in range(2):
-        assert ask(model) == Answer("A pocket", 19, 3, "max_tokens", "hm")
+        assert ask(model) == Answer("A pocket", 19, 3, "max_tokens", "hm", "some-model")
     assert [request.body["max_tokens"] for request in server.requests] == [50, 50 + THOUGHTS, 50 + THOUGHTS, 50]
 
 

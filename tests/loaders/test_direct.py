@@ -177,6 +177,9 @@ REPLIES = {
     "usage beyond all": _reply({"usage": USAGE | {"prompt_tokens": 1 << 63, "completion_tokens": 10**30}}),
     "half a usage": _without("usage", "total_tokens"),
     "no id": _without("id"),
+    "no model": _without("model"),
+    "dated model": _reply({"model": "m-2026-05-01"}),
+    "half a character as model": _reply({"model": "m \ud83d"}),
     "no index": _without("choices", 0, "index"),
     "no role": _without("choices", 0, "message", "role"),
     "two": _reply({"choices": json.loads(_reply())["choices"] * 2}),
@@ -211,6 +214,8 @@ def test_replies_mean_what_inspect_ai_says(server: ChatServer, written: list[str
         assert found == expected, name
     written.clear()
     assert isinstance(said(ways[1], raw(200, _reply(), "application/json; charset=utf-8")), Answer)
+    assert said(ways[1], raw(200, REPLIES["dated model"])) == Answer("One two.", 0, 2, "stop", None, "m-2026-05-01")
+    assert said(ways[1], raw(200, REPLIES["half a character as model"])) == Answer("One two.", 0, 2, "stop")
     for plain in ("plain", "cut off", "nulls", "cached", "half a think", "all characters", "spaces"):
         assert isinstance(said(ways[1], raw(200, REPLIES[plain])), Answer)
     assert written == []

@@ -35,12 +35,14 @@ class Request:
 class Reply:
     """A reply with its finish reason (stop, length, content_filter); text None is JSON's null.
 
-    `reasoning` is what a reasoning model's server separates from the text; its words count as tokens.
+    `reasoning` is what a reasoning model's server separates from the text; its words count as tokens. `model` is what
+    the server says it asked, if that is not what it was asked for.
     """
 
     text: str | None
     finish_reason: str = "stop"
     reasoning: str | None = None
+    model: str | None = None
 
 
 Fault = Callable[["_Handler"], None]
@@ -141,7 +143,7 @@ def completion(body: Body, reply: Reply) -> Body:
         "id": "chat-1",
         "object": "chat.completion",
         "created": 0,
-        "model": body["model"],
+        "model": reply.model or body["model"],
         "choices": [
             {
                 "index": 0,

@@ -64,6 +64,24 @@ def test_models_are_asked_once_a_turn_and_replayed_after(tmp_path: Path, server:
     assert [(one.role, one.name) for one in first.models] == [(role, f"openai-api/local/{role}") for role in ROLES]
 
 
+def test_the_models_behind_an_alias_are_recorded(tmp_path: Path, server: ChatServer) -> None:
+    says = server.reply
+    assert callable(says)
+
+    def dated(body: dict[str, Any]) -> Any:
+        model = f"host-0{len(body['messages']) // 4}" if body["model"] == "host" else None  # it moves on in a dialogue
+        return Reply(says(body), model=model)
+
+    server.reply = dated
+    first = play(tmp_path, models(server), 1)
+    recorded = {one.role: one.revision for one in first.models}
+    assert recorded == {"guest": None, "host": "host-00 + host-01", "judge": None}
+    assert play(tmp_path, models(server), 1).models == first.models
+    with closing(sqlite3.connect(tmp_path / "private" / "answers.sqlite")) as answers, answers:
+        answers.execute("UPDATE answers SET answer = json_remove(answer, '$.served')")  # as an earlier version
+    assert {one.revision for one in play(tmp_path, models(server), 1).models} == {None}
+
+
 def test_more_cases_ask_only_for_theirs(tmp_path: Path, server: ChatServer) -> None:
     play(tmp_path, models(server), 2)
     play(tmp_path, models(server), 3)
