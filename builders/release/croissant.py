@@ -16,8 +16,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast
 
-from huggingface_hub.repocard import REGEX_YAML_BLOCK
-
 from builders.release.diff import by_name, changes
 from builders.release.naming import CARD, named_croissant
 from builders.release.naming import CROISSANT as NAME
@@ -119,6 +117,8 @@ def stated(heading: str, text: str) -> str:
 def check(folder: Path, manifest: Manifest, card: str) -> Iterator[Problem]:
     """Where croissant.json is not what the manifest and the card make of it. Of what only publishing adds (`naming`), a
     published one may say what it likes, but for its creator, who is the owner of its repository."""
+    from huggingface_hub.repocard import REGEX_YAML_BLOCK  # here, as it imports the Hub's HTTP client
+
     try:
         stored = read_object(folder / NAME)
         head = REGEX_YAML_BLOCK.search(card)

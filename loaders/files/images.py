@@ -21,10 +21,9 @@ from loaders.errors import InputError
 from loaders.files.colours import in_srgb
 from loaders.files.image_formats import Refused, raw, readable, refused, stated_sizes
 from loaders.files.kinds import mistaken
-from loaders.files.opening import TooLong, read_file
+from loaders.files.opening import MOST_BYTES, TooLong, read_file
 
 MAX_PIXELS = 50_000_000
-MAX_BYTES = 256 << 20
 
 _ORIENTATION = 0x0112
 _TURNS = {
@@ -115,7 +114,7 @@ def is_clean(data: bytes) -> bool:
 def image_bytes(path: Path) -> bytes:
     """The bytes of an image file, undecoded. Raises: ImageError when it cannot be read, or is too long."""
     try:
-        return read_file(path, most=MAX_BYTES, expected="an image file")
+        return read_file(path, expected="an image file")
     except InputError as error:
         reason = "too_large" if isinstance(error, TooLong) else "missing"
         raise ImageError(path, reason=reason, found=error.found, expected=error.expected) from None
@@ -146,8 +145,9 @@ def _read(source: bytes | str | Path, name: str) -> tuple[bytes, str]:
         where, data = str(source), image_bytes(Path(source))
     if not data:
         raise ImageError(where, reason="empty", found="is empty", expected="an image file")
-    if len(data) > MAX_BYTES:
-        raise ImageError(where, reason="too_large", found="is too long a file", expected=f"at most {MAX_BYTES:,} bytes")
+    if len(data) > MOST_BYTES:
+        expected = f"at most {MOST_BYTES:,} bytes"
+        raise ImageError(where, reason="too_large", found="is too long a file", expected=expected)
     return data, where
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, Unpack
 
 from loaders.errors import InputError
-from loaders.files.images import MAX_BYTES
 from loaders.files.opening import read_file
 
 REQUEST: ContextVar[str] = ContextVar("request", default="")
@@ -122,7 +121,7 @@ class ChatModel(ABC):
 def read_image(image: Path | bytes) -> tuple[bytes, str]:
     """The bytes of an image and its kind (png, jpeg, gif, webp), by its first bytes. Raises InputError."""
     where = "image of a message" if isinstance(image, bytes) else image
-    data = image if isinstance(image, bytes) else read_file(image, most=MAX_BYTES, expected="an image file")
+    data = image if isinstance(image, bytes) else read_file(image, expected="an image file")
     for start, kind in _IMAGE_KINDS:
         if data.startswith(start):
             return data, kind
