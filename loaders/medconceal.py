@@ -109,7 +109,6 @@ _OVER_89 = re.compile(
     re.IGNORECASE,
 )
 _YES, _NO = frozenset("yes y true t on 1 1.0".split()), frozenset(("", *"no n false f off 0 0.0".split()))
-_NO_CONCERN = "hidden_concerns with an object for each concern"
 _NO_AGE = ("unknown", "not known", "not stated")
 
 
@@ -369,9 +368,28 @@ def health_literacy(education: str) -> Literacy:
 # dropped for lack of evidence, posts edited after they were answered. Zero for a written case.
 CURATION = ("identifiers_masked", "instructions_removed", "concerns_dropped", "edited_posts")
 
-_CHART = ("age", "sex", "background", "admission_reason", "medical_surgical_history")
-
+_CONCERN: Schema = {
+    **dict.fromkeys(HiddenConcern.model_fields, "string"),
+    **{"confidence": "float64", "evidence": ["string"], "depth": "int32", "topics": ["string"]},
+}
 # `chart` is visible in both tasks, `intervention` in Task 2; `hidden` is only for the patient simulator and the scores.
+# No two fields of a row have the same name, whichever of these they are in.
+_PARTS: Mapping[str, Schema] = {
+    "chart": {
+        "age": "int32",
+        **dict.fromkeys(("sex", "background", "admission_reason", "medical_surgical_history"), "string"),
+    },
+    "intervention": dict.fromkeys(("original_preference", "recommended_plan"), "string"),
+    "hidden": {
+        **dict.fromkeys(("name", "marital_status", "education", "adherence_behavior"), "string"),
+        "psychosocial": dict.fromkeys(Psychosocial.model_fields, "string"),
+        "hidden_concerns": [_CONCERN],
+        "primary_concern": "int32",
+        "roleplay": dict.fromkeys(Roleplay.model_fields, "string"),
+        "self_management_domains": dict.fromkeys(SelfManagement.model_fields, "string"),
+        "narrative": "string",
+    },
+}
 CHARTS = ["case_id", "split", "synthetic", "specialty", "chart", "intervention", "author", "licence", "attribution"]
 SCHEMA: Schema = {
     "case_id": "string",
@@ -381,35 +399,24 @@ SCHEMA: Schema = {
     "specialty": "string",
     "rarity": "float64",
     "scenarios": ["string"],
-    "chart": {name: "int32" if name == "age" else "string" for name in _CHART},
-    "intervention": {"original_preference": "string", "recommended_plan": "string"},
-    "hidden": {
-        "name": "string",
-        "marital_status": "string",
-        "education": "string",
-        "adherence_behavior": "string",
-        "psychosocial": dict.fromkeys(Psychosocial.model_fields, "string"),
-        "hidden_concerns": [
-            {
-                "content": "string",
-                "category": "string",
-                "confidence": "float64",
-                "evidence": ["string"],
-                "cue": "string",
-                "depth": "int32",
-                "topics": ["string"],
-            }
-        ],
-        "primary_concern": "int32",
-        "roleplay": dict.fromkeys(Roleplay.model_fields, "string"),
-        "self_management_domains": dict.fromkeys(SelfManagement.model_fields, "string"),
-        "narrative": "string",
-    },
+    **_PARTS,
     "curation": dict.fromkeys(CURATION, "int32"),
     "author": "string",
     "licence": "string",
     "attribution": "string",
 }
+
+
+_BLOCKS: Mapping[str, type[_Block]] = {
+    "demographics": Demographics,
+    "clinical": Clinical,
+    "psychosocial": Psychosocial,
+    "intervention": Intervention,
+    "roleplay": Roleplay,
+    "self_management_domains": SelfManagement,
+}
+# Those whose fields stand in other places of a row.
+_SPREAD = {name: _BLOCKS[name] for name in ("demographics", "clinical", "intervention")}
 
 
 def with_depth(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -432,22 +439,9 @@ def profile_of(row: Mapping[str, Any]) -> PatientProfile:
         raise InputError("rows", found=found, expected="a row of medconceal", do=do)
     where = f"case {row.get(KEY)!r}"
     try:
-        shown, hidden, plan = row["chart"], row["hidden"], row["intervention"]
-        value = {
-            **{name: row[name] for name in ("case_id", "thread", "synthetic", "specialty", "rarity", "scenarios")},
-            "demographics": {
-                **{name: shown[name] for name in ("age", "sex", "background")},
-                **{name: hidden[name] for name in ("name", "marital_status", "education")},
-            },
-            "clinical": {
-                **{name: shown[name] for name in ("admission_reason", "medical_surgical_history")},
-                "adherence_behavior": hidden["adherence_behavior"],
-            },
-            **{name: hidden[name] for name in ("psychosocial", "hidden_concerns", "roleplay")},
-            "self_management_domains": hidden["self_management_domains"],
-            "intervention": {**plan, "primary_concern": hidden["primary_concern"]},
-            "narrative": hidden["narrative"],
-        }
+        told = {**row, **row["chart"], **row["intervention"], **row["hidden"]}
+        value = {name: told[name] for name in PatientProfile.model_fields if name not in _SPREAD}
+        value |= {block: {name: told[name] for name in kind.model_fields} for block, kind in _SPREAD.items()}
     except (KeyError, TypeError):
         do = 'Of a release that is loaded with `datasets`, take the config "cases": "charts" lacks what is hidden'
         found = "a row without the corpus's columns"
@@ -501,26 +495,13 @@ def row_of(
     `author` is who wrote the profile: a chat model's name, or `synthetic`. `curation` holds counts by the names in
     CURATION.
     """
-    plain = _revealed(profile)
-    demographics, clinical, plan = plain["demographics"], plain["clinical"], plain["intervention"]
-    visible = {**demographics, **clinical}
-    return {
-        **{name: plain[name] for name in ("case_id", "thread", "synthetic", "specialty", "rarity", "scenarios")},
-        "split": split,
-        "chart": {name: visible[name] for name in _CHART},
-        "intervention": {name: plan[name] for name in ("original_preference", "recommended_plan")},
-        "hidden": {
-            **{name: visible[name] for name in ("name", "marital_status", "education", "adherence_behavior")},
-            **{name: plain[name] for name in ("psychosocial", "hidden_concerns", "roleplay")},
-            "self_management_domains": plain["self_management_domains"],
-            "primary_concern": plan["primary_concern"],
-            "narrative": plain["narrative"],
-        },
-        "curation": {name: (curation or {}).get(name, 0) for name in CURATION},
-        "author": author,
-        "licence": licence,
-        "attribution": attribution,
-    }
+    told = _revealed(profile)
+    for block in _SPREAD:
+        told |= told.pop(block)
+    told |= {"split": split, "author": author, "licence": licence, "attribution": attribution}
+    told["curation"] = {name: (curation or {}).get(name, 0) for name in CURATION}
+    parts = {part: {name: told[name] for name in names} for part, names in _PARTS.items()}
+    return {name: parts[name] if name in parts else told[name] for name in SCHEMA}
 
 
 def _revealed(value: Any) -> Any:
@@ -534,14 +515,6 @@ def _revealed(value: Any) -> Any:
 
 # --- Somebody else's profiles -----------------------------------------------------------------------------------------
 
-_BLOCKS: dict[str, type[_Block]] = {
-    "demographics": Demographics,
-    "clinical": Clinical,
-    "psychosocial": Psychosocial,
-    "intervention": Intervention,
-    "roleplay": Roleplay,
-    "self_management_domains": SelfManagement,
-}
 # Fields that a block may have, but need not.
 _OPTIONAL = ("openness", "literacy")
 # Fields that a row may have, but need not.
@@ -620,10 +593,11 @@ def _foreign_blocks(given: ForeignRow, columns: Columns, where: str) -> tuple[di
     read = [ForeignRow(each, columns) for each in listed]
     value["hidden_concerns"] = [_foreign_concern(each) for each in read]
     missing = [*given.missing, *(f"hidden_concerns.{field}" for each in read for field in each.missing)]
-    if missing or not read:
+    missing += ["hidden_concerns with an object for each concern"] * (not read and not missing)
+    if missing:
         raise InputError(
             where,
-            found=f"lacks {', '.join(dict.fromkeys(missing or [_NO_CONCERN]))}; it holds {', '.join(given.names)}",
+            found=f"lacks {', '.join(dict.fromkeys(missing))}; it holds {', '.join(given.names)}",
             expected="every field of a patient profile (Appendix C.3)",
             do="Name their columns, `field: column` a line, in a file: bedside build medconceal --source cases=FILE "
             "--fields FILE; `field: null` where there is none",
