@@ -35,6 +35,7 @@ from builders.pipeline.stage import Excluded, Stage
 from loaders.engines.sight import check_same
 from loaders.errors import first_of
 from loaders.files.images import ImageError, clean_bytes, image_bytes, is_clean
+from loaders.files.kinds import picture_format
 
 WHY = pa.struct({"reason": pa.string(), "detail": pa.string()})
 """A source's columns `refused` and `no_image`: why a row is excluded, or null."""
@@ -288,11 +289,11 @@ def images(row: Row, store: ImageStore) -> Row | Excluded:
         source = _image_of(row)
         if source is None:
             return {"image": None, FRAMES: 0}
-        cleaned, info = clean_bytes(source, name=row["image_path"] or "")
+        cleaned, frames = clean_bytes(source, name=row["image_path"] or "")
     except ImageError as error:
         return Excluded(f"image {error.reason.replace('_', ' ')}", error.detail)
-    ending = ".png" if info.format == "PNG" else ".jpg"
-    return {"image": f"{store.put(cleaned)}{ending}", FRAMES: info.frames}
+    ending = ".png" if picture_format(cleaned) == "PNG" else ".jpg"
+    return {"image": f"{store.put(cleaned)}{ending}", FRAMES: frames}
 
 
 def unclean(row: Row) -> list[str]:

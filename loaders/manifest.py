@@ -453,7 +453,7 @@ def other_versions(before: Mapping[str, str], now: Mapping[str, str]) -> dict[st
 
 def other_in_both(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
     """As `other_versions`, of the packages that both have."""
-    return {name: pair for name, pair in other_versions(before, now).items() if name in before and name in now}
+    return {name: pair for name, pair in other_versions(before, now).items() if None not in pair}
 
 
 def versions_in_words(versions: Mapping[str, tuple[str | None, str | None]]) -> str:

@@ -11,7 +11,6 @@ import io
 import struct
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -56,15 +55,6 @@ class ImageError(InputError):
         return f"{self.found}. {self.do}" if self.do else self.found
 
 
-@dataclass(frozen=True, slots=True)
-class ImageInfo:
-    """What `clean_bytes` made of an image file: `format` is JPEG or PNG. The file holds `frames` pictures, of which the
-    first is used."""
-
-    format: str
-    frames: int
-
-
 def open_image(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name: str = "") -> Image.Image:
     """Decode an image file into an upright 8-bit RGB or L picture without metadata; of an animation, the first frame.
     If a colour profile says that its numbers are not sRGB, they are converted.
@@ -79,8 +69,9 @@ def open_image(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name
     return _upright(_decode(data, where, max_pixels), where)[0]
 
 
-def clean_bytes(source: bytes | str | Path, *, name: str = "") -> tuple[bytes, ImageInfo]:
-    """The bytes to publish: no EXIF, comments, profiles, thumbnails or trailing data.
+def clean_bytes(source: bytes | str | Path, *, name: str = "") -> tuple[bytes, int]:
+    """The bytes to publish, JPEG or PNG: no EXIF, comments, profiles, thumbnails or trailing data. Also how many
+    pictures the file holds, of which the first is used.
 
     An upright 8-bit RGB or grey JPEG or PNG in sRGB keeps its compressed pixels: only the metadata is cut out, and
     without metadata the bytes stay as they are. Anything else (HEIC, AVIF, JPEG 2000, WEBP, another colour profile,
@@ -93,17 +84,16 @@ def clean_bytes(source: bytes | str | Path, *, name: str = "") -> tuple[bytes, I
     image = _decode(data, where, MAX_PIXELS)
     original = str(image.format)
     picture, changed = _upright(image, where)
-    kept, form = b"", "PNG"
+    kept = b""
     if original == "PNG" and not changed:
         kept = _strip_png(data)
     elif original in ("JPEG", "MPO") and not changed:
-        kept, form = _strip_jpeg(data), "JPEG"
+        kept = _strip_jpeg(data)
     if not kept:
         buffer = io.BytesIO()
         picture.save(buffer, format="PNG", compress_level=6)
-        kept, form = buffer.getvalue(), "PNG"
-    frames = 1 if original == "MPO" else getattr(image, "n_frames", 1)  # a phone's other frames are previews
-    return kept, ImageInfo(form, frames)
+        kept = buffer.getvalue()
+    return kept, 1 if original == "MPO" else getattr(image, "n_frames", 1)  # a phone's other frames are previews
 
 
 def is_clean(data: bytes) -> bool:

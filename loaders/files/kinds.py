@@ -47,4 +47,6 @@ def mistaken(head: bytes) -> tuple[str, str] | None:
 
 def picture_format(head: bytes) -> str | None:
     """The format of a picture, None for anything else."""
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "WEBP"
     return next((name for start, name in _PICTURES if head.startswith(start)), None)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, Unpack
 
 from loaders.errors import InputError
+from loaders.files.kinds import picture_format
 from loaders.files.opening import read_file
 
 REQUEST: ContextVar[str] = ContextVar("request", default="")
@@ -18,7 +19,6 @@ REQUEST: ContextVar[str] = ContextVar("request", default="")
 It is sent as `Idempotency-Key`: a provider that honours it answers a request of that name once, and charges once.
 Whoever keeps the names sets it, and resets it when the answer arrives.
 """
-_IMAGE_KINDS = ((b"\x89PNG\r\n\x1a\n", "png"), (b"\xff\xd8\xff", "jpeg"), (b"GIF8", "gif"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +120,8 @@ class ChatModel(ABC):
 
 def read_image(image: Path | bytes) -> tuple[bytes, str]:
     """The bytes of an image and its kind (png, jpeg, gif, webp), by its first bytes. Raises InputError."""
-    where = "image of a message" if isinstance(image, bytes) else image
     data = image if isinstance(image, bytes) else read_file(image, expected="an image file")
-    for start, kind in _IMAGE_KINDS:
-        if data.startswith(start):
-            return data, kind
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return data, "webp"
+    if (kind := picture_format(data)) in ("PNG", "JPEG", "GIF", "WEBP"):
+        return data, kind.lower()
+    where = "image of a message" if isinstance(image, bytes) else image
     raise InputError(where, found="is not an image that chat models take", expected="PNG, JPEG, GIF or WebP")
