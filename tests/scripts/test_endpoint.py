@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -254,6 +255,15 @@ def told(model: Any, talk: str, *texts: str) -> str:
         return str((await model.ask(messages, temperature=0, max_tokens=9)).text)
 
     return asyncio.run(ask())
+
+
+def test_an_edited_file_is_run_as_it_is_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    for said in ("one", "two"):
+        file = tmp_path / "product.py"
+        file.write_text(f"async def reply(session: str, text: str) -> str:\n    return {said!r}\n")
+        os.utime(file, (0, 0))  # as copies of a repository have one time
+        assert asyncio.run(read_product(file).reply("", "")) == said
 
 
 def test_an_unknown_talk_is_sent_in_full(tmp_path: Path) -> None:
