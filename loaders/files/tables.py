@@ -235,50 +235,29 @@ def _named(cells: list[str], columns: Sequence[str], more: bool, where: str) -> 
     return {name: check_text(cell, where, name) for name, cell in zip(columns, cells, strict=False)}
 
 
-class _Lines(Iterator[str]):
-    """The lines of a text; those of the current row can be read once more.
-
-    Raises: InputError for a line that never ends.
-    """
-
-    def __init__(self, text: TextIO, path: Path) -> None:
-        self._text, self._path = text, path
-        self._row: list[str] = []
-        self._again: deque[str] = deque()
-
-    def __next__(self) -> str:
-        line = self._again.popleft() if self._again else self._text.readline(LONGEST_ROW + 1)
-        if not line:
-            raise StopIteration
-        line = line.lstrip(MARK)
-        if len(line) > LONGEST_ROW:
-            expected = f"at most {LONGEST_ROW:,} characters"
-            raise InputError(self._path, found="a line without end", expected=expected, do=CHECK_LINES)
-        self._row.append(line)
-        return line
-
-    def next_row(self) -> None:
-        """Mark the beginning of a row."""
-        self._row.clear()
-
-    def after_first(self) -> None:
-        """Go back to the second line of the row."""
-        self._again.extendleft(reversed(self._row[1:]))
-        self._row.clear()
-
-
 def _rows(text: TextIO, delimiter: str, path: Path, before: int) -> Iterator[tuple[int, list[str]] | BadRow]:
     """Rows with the number of their first line, without blank lines; `before` lines were read already. After a row that
     is not CSV, the line after its first one begins the next row.
 
-    Raises: InputError if there are too many such rows.
+    Raises: InputError if there are too many such rows, and for a line that never ends.
     """
     csv.field_size_limit(FIELD_LIMIT)
-    lines = _Lines(text, path)
-    reader, broken = csv.reader(lines, delimiter=delimiter, strict=True), 0
+    row: list[str] = []  # the lines of the current row
+    again: deque[str] = deque()  # lines that are read once more
+
+    def lines() -> Iterator[str]:
+        while line := again.popleft() if again else text.readline(LONGEST_ROW + 1):
+            line = line.lstrip(MARK)
+            if len(line) > LONGEST_ROW:
+                expected = f"at most {LONGEST_ROW:,} characters"
+                raise InputError(path, found="a line without end", expected=expected, do=CHECK_LINES)
+            row.append(line)
+            yield line
+
+    reader, broken = csv.reader(lines(), delimiter=delimiter, strict=True), 0
     while True:
         line = before + reader.line_num + 1
-        lines.next_row()
+        row.clear()
         try:
             cells = next(reader)
         except StopIteration:
@@ -295,8 +274,8 @@ def _rows(text: TextIO, delimiter: str, path: Path, before: int) -> Iterator[tup
             if broken > _QUOTES:
                 raise InputError(path, found=f"{bad.found}, in {broken:,} rows", expected="CSV", do=bad.do) from None
             yield bad
-            lines.after_first()
-            reader, before = csv.reader(lines, delimiter=delimiter, strict=True), line
+            again.extendleft(reversed(row[1:]))
+            reader, before = csv.reader(lines(), delimiter=delimiter, strict=True), line
             continue
         if cells:
             yield line, cells
