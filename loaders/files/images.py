@@ -23,6 +23,7 @@ from loaders.files.kinds import mistaken
 from loaders.files.opening import MOST_BYTES, TooLong, read_file
 
 MAX_PIXELS = 50_000_000
+_PIXELS = f"at most {MAX_PIXELS:,} pixels"
 
 _ORIENTATION = 0x0112
 _TURNS = {
@@ -55,18 +56,18 @@ class ImageError(InputError):
         return f"{self.found}. {self.do}" if self.do else self.found
 
 
-def open_image(source: bytes | str | Path, *, max_pixels: int = MAX_PIXELS, name: str = "") -> Image.Image:
+def open_image(source: bytes | str | Path, *, name: str = "") -> Image.Image:
     """Decode an image file into an upright 8-bit RGB or L picture without metadata; of an animation, the first frame.
     If a colour profile says that its numbers are not sRGB, they are converted.
 
-    `name` is what errors call bytes. Pillow's own limit of 178,956,970 pixels applies whatever `max_pixels` says.
+    `name` is what errors call bytes.
 
     Raises:
         ImageError: the file is missing, empty, not an image, in a format that is not read here, larger than
-            `max_pixels` by its header, one pixel wide or high, truncated or corrupt.
+            MAX_PIXELS by its header, one pixel wide or high, truncated or corrupt.
     """
     data, where = _read(source, name)
-    return _upright(_decode(data, where, max_pixels), where)[0]
+    return _upright(_decode(data, where), where)[0]
 
 
 def clean_bytes(source: bytes | str | Path, *, name: str = "") -> tuple[bytes, int]:
@@ -81,7 +82,7 @@ def clean_bytes(source: bytes | str | Path, *, name: str = "") -> tuple[bytes, i
         ImageError: as `open_image`.
     """
     data, where = _read(source, name)
-    image = _decode(data, where, MAX_PIXELS)
+    image = _decode(data, where)
     original = str(image.format)
     picture, changed = _upright(image, where)
     kept = b""
@@ -141,20 +142,19 @@ def _read(source: bytes | str | Path, name: str) -> tuple[bytes, str]:
     return data, where
 
 
-def _decode(data: bytes, where: str, max_pixels: int) -> Image.Image:
+def _decode(data: bytes, where: str) -> Image.Image:
     """The first frame, fully decoded; its size is checked before."""
     for size in stated_sizes(data):
-        _check_size(size, where, max_pixels)
+        _check_size(size, where)
     try:
         image = Image.open(io.BytesIO(data), formats=readable())
     except UnidentifiedImageError:
         raise _no_image(data, where) from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        expected = f"at most {max_pixels:,} pixels"
-        raise ImageError(where, reason="too_large", found=str(error), expected=expected) from None
+        raise ImageError(where, reason="too_large", found=str(error), expected=_PIXELS) from None
     except _BROKEN as error:
         raise _broken(where, error) from None
-    _check_size(image.size, where, max_pixels)
+    _check_size(image.size, where)
     if image.format == "TIFF" and (other := raw(data, getattr(image, "tag_v2", {}))):
         raise _other_format(other, where)
     if min(image.size) < 2:
@@ -179,11 +179,11 @@ def _other_format(other: Refused, where: str) -> ImageError:
     return ImageError(where, reason="format_not_read", found=found, expected=expected, do=other.do)
 
 
-def _check_size(size: tuple[int, int], where: str, max_pixels: int) -> None:
+def _check_size(size: tuple[int, int], where: str) -> None:
     width, height = size
-    if width * height > max_pixels:
-        found, expected = f"its header says {width:,} x {height:,} pixels", f"at most {max_pixels:,} pixels"
-        raise ImageError(where, reason="too_large", found=found, expected=expected)
+    if width * height > MAX_PIXELS:
+        found = f"its header says {width:,} x {height:,} pixels"
+        raise ImageError(where, reason="too_large", found=found, expected=_PIXELS)
 
 
 def _broken(where: str, error: BaseException) -> ImageError:

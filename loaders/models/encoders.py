@@ -52,14 +52,11 @@ PAPER_MODELS = {
 _KINDS = ("open_clip", "hf-hub", "hf", "pmc-clip", "random")
 
 
-def open_encoder(
-    name: str, *, device: str | None = None, precision: str = "fp32", cache_dir: Path | None = None
-) -> Encoder:
+def open_encoder(name: str, *, device: str | None = None, precision: str = "fp32") -> Encoder:
     """The encoder of that name; see the module for the names.
 
     `device` is a torch device ("cpu", "cuda:0"); by default this process's GPU if there is one. `precision` bf16 or
-    fp16 uses that type wherever it is safe, and keeps weights and embeddings in float32. `cache_dir` is a Hub cache to
-    use instead of the usual one.
+    fp16 uses that type wherever it is safe, and keeps weights and embeddings in float32.
 
     Raises ModelError for an unknown name, for weights that are missing or do not fit their architecture, and for an
     architecture whose activation differs from the one used in training; MissingExtra for a package that is
@@ -86,14 +83,14 @@ def open_encoder(
         if kind == "pmc-clip":
             from loaders.models.encoders_pmc_clip import open_pmc_clip
 
-            return open_pmc_clip(name, rest, setting, cache_dir)
+            return open_pmc_clip(name, rest, setting)
         if kind == "hf" or (local and not is_file(folder / "open_clip_config.json")):
             from loaders.models.encoders_transformers import open_transformers
 
-            return open_transformers(name, folder if local else rest, setting, cache_dir)
+            return open_transformers(name, folder if local else rest, setting)
         from loaders.models.encoders_openclip import open_open_clip
 
-        return open_open_clip(name, f"local-dir:{folder}" if local else source, setting, cache_dir)
+        return open_open_clip(name, f"local-dir:{folder}" if local else source, setting)
 
 
 def read_embeddings(

@@ -27,7 +27,6 @@ class Repository:
 
     model: str
     repo: str
-    cache_dir: Path | None
     fetch: str = ""
     kind: str = "model"
 
@@ -39,7 +38,7 @@ class Repository:
         problem: Exception | None = None
         for name in names:
             try:
-                return Path(hf_hub_download(self.repo, name, repo_type=self.kind, cache_dir=self.cache_dir))
+                return Path(hf_hub_download(self.repo, name, repo_type=self.kind))
             except _ABSENT as error:
                 problem = error
                 if isinstance(error, RepositoryNotFoundError):
@@ -52,7 +51,7 @@ class Repository:
         Raises ModelError as `file`.
         """
         try:
-            folder = Path(snapshot_download(self.repo, allow_patterns=list(SMALL_FILES), cache_dir=self.cache_dir))
+            folder = Path(snapshot_download(self.repo, allow_patterns=list(SMALL_FILES)))
         except _ABSENT as error:
             raise self.missing(needs[0][0], error) from error
         for group in needs:
@@ -70,10 +69,9 @@ class Repository:
         if isinstance(problem, RepositoryNotFoundError):
             found = f"the Hub has no repository {self.repo}, or you have no access to it"
             return ModelError(self.model, found=found, do="Check its name; if it is gated: hf auth login")
-        where = Path(self.cache_dir or constants.HF_HUB_CACHE) / f"{self.kind}s--{self.repo.replace('/', '--')}"
+        where = Path(constants.HF_HUB_CACHE) / f"{self.kind}s--{self.repo.replace('/', '--')}"
         command = f"hf download {self.repo} " + (self.fetch or f"'{file}'")
         command += f" --repo-type {self.kind}" * (self.kind != "model")
-        command += f" --cache-dir '{self.cache_dir}'" * (self.cache_dir is not None)
         how = "To get it, with HF_HUB_OFFLINE unset: " if is_offline_mode() else "To get it: "
         found = f"{file} of {self.repo} is not on this machine"
         return ModelError(self.model, found=found, expected=f"in {where}", do=how + command)

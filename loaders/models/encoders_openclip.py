@@ -46,32 +46,30 @@ TINY: dict[str, Any] = {
 }
 
 
-def open_open_clip(name: str, source: str, setting: Setting, cache_dir: Path | None) -> TorchEncoder:
+def open_open_clip(name: str, source: str, setting: Setting) -> TorchEncoder:
     """`source` is open_clip:ARCHITECTURE/WEIGHTS, hf-hub:org/repo or local-dir:folder. Raises ModelError."""
     kind, _, rest = source.partition(":")
     local: Path | None = None
     if kind == "open_clip":
         architecture, _, tag = rest.partition("/")
         config = _architecture(name, architecture)
-        weights, pretrained = _weights(name, architecture, config, tag, cache_dir)
+        weights, pretrained = _weights(name, architecture, config, tag)
         origin = f"open_clip:{architecture}/{Path(tag).name if is_file(Path(tag)) else tag}"
     else:
         architecture, pretrained, origin = source, None, source
         if kind == "local-dir":
             local, origin = Path(rest), f"local:{Path(rest).name}"
-        path, weights = _folder(name, local) if local else _repository(name, rest, cache_dir)
+        path, weights = _folder(name, local) if local else _repository(name, rest)
         config = _config(name, path)
-    text_cfg, text_tower = _text_tower(name, config["text_cfg"], local, cache_dir)
+    text_cfg, text_tower = _text_tower(name, config["text_cfg"], local)
     model, transform = loaded(
         name,
-        lambda: open_clip.create_model_from_pretrained(
-            architecture, pretrained, cache_dir=cache_dir, text_cfg=text_cfg
-        ),
+        lambda: open_clip.create_model_from_pretrained(architecture, pretrained, text_cfg=text_cfg),
         do=f"If {weights[0]} is damaged, delete it and download it again",
     )
     tokenizer = loaded(
         name,
-        lambda: open_clip.get_tokenizer(architecture, cache_dir=cache_dir),
+        lambda: open_clip.get_tokenizer(architecture),
         do="Check that its tokenizer's files are complete",
     )
     return _encoder(
@@ -191,13 +189,11 @@ def _architecture(name: str, architecture: str) -> dict[str, Any]:
     return config
 
 
-def _weights(
-    name: str, architecture: str, config: dict[str, Any], tag: str, cache_dir: Path | None
-) -> tuple[list[Path], str]:
+def _weights(name: str, architecture: str, config: dict[str, Any], tag: str) -> tuple[list[Path], str]:
     """The weights file, and what to pass to open_clip: a tag it knows, or that file."""
     if tag.startswith("hf-hub:"):
         repo, _, file = tag.removeprefix("hf-hub:").rpartition("/")
-        path = Repository(name, repo, cache_dir).file(file)
+        path = Repository(name, repo).file(file)
         return [path], str(path)
     if is_file(Path(tag)):
         return [Path(tag)], tag
@@ -208,13 +204,13 @@ def _weights(
     _check_activation(name, architecture, bool(config.get("quick_gelu")), tag, bool(known.get("quick_gelu")))
     repo, _, file = known["hf_hub"].rpartition("/")
     try:
-        return [Path(open_clip.download_pretrained(known, cache_dir=cache_dir))], tag
+        return [Path(open_clip.download_pretrained(known))], tag
     except (OSError, RuntimeError, ValueError) as problem:
         if not repo:
             raise ModelError(
                 name, found=f"its weights cannot be downloaded from {known['url']}: {problem}"
             ) from problem
-        raise Repository(name, repo, cache_dir, FETCH).missing(file or WEIGHTS, problem) from problem
+        raise Repository(name, repo, FETCH).missing(file or WEIGHTS, problem) from problem
 
 
 def _check_activation(name: str, architecture: str, model_quick: bool, tag: str, weights_quick: bool) -> None:
@@ -230,12 +226,12 @@ def _check_activation(name: str, architecture: str, model_quick: bool, tag: str,
     )
 
 
-def _repository(name: str, repo: str, cache_dir: Path | None) -> tuple[Path, list[Path]]:
+def _repository(name: str, repo: str) -> tuple[Path, list[Path]]:
     """Configuration and weights of a repository in open_clip's format."""
-    there = Repository(name, repo, cache_dir, FETCH)
+    there = Repository(name, repo, FETCH)
     config = there.file(CONFIG)
     try:
-        return config, [Path(download_pretrained_from_hf(repo, cache_dir=cache_dir))]
+        return config, [Path(download_pretrained_from_hf(repo))]
     except (OSError, ValueError) as problem:
         raise there.missing(WEIGHTS, problem) from problem
 
@@ -248,20 +244,18 @@ def _folder(name: str, folder: Path) -> tuple[Path, list[Path]]:
     return folder / CONFIG, weights
 
 
-def _text_tower(
-    name: str, text_cfg: dict[str, Any], local: Path | None, cache_dir: Path | None
-) -> tuple[dict[str, Any], str]:
+def _text_tower(name: str, text_cfg: dict[str, Any], local: Path | None) -> tuple[dict[str, Any], str]:
     """The text tower's configuration for open_clip, and the digest of what it takes from another repository.
 
-    A text tower of transformers has its own configuration and tokenizer, often in another repository, which open_clip
-    would look for only in the usual cache. Its weights are part of the whole model's.
+    A text tower of transformers has its own configuration and tokenizer, often in another repository. Its weights are
+    part of the whole model's.
     """
     tower, tokenizer = text_cfg.get("hf_model_name"), text_cfg.get("hf_tokenizer_name")
     if tokenizer and local is None:
-        Repository(name, tokenizer, cache_dir, FETCH_SMALL).folder(TOKENIZER_FILES)
+        Repository(name, tokenizer, FETCH_SMALL).folder(TOKENIZER_FILES)
     if not tower:
         return text_cfg, ""
     folder = Path(tower)
     if not is_folder(folder):
-        folder = Repository(name, tower, cache_dir, FETCH_SMALL).folder(("config.json",))
+        folder = Repository(name, tower, FETCH_SMALL).folder(("config.json",))
     return {**text_cfg, "hf_model_name": str(folder), "hf_model_pretrained": False}, file_digest(folder / "config.json")

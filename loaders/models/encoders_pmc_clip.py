@@ -59,14 +59,14 @@ READINGS = {
 }
 
 
-def open_pmc_clip(name: str, reading: str, setting: Setting, cache_dir: Path | None) -> TorchEncoder:
+def open_pmc_clip(name: str, reading: str, setting: Setting) -> TorchEncoder:
     """`reading` is one of READINGS. Raises ModelError."""
     if reading not in READINGS:
         raise ModelError(name, found=f"PMC-CLIP is not read as {reading!r}", expected=" or ".join(READINGS))
     way = READINGS[reading]
-    there = Repository(name, REPO, cache_dir, " ".join(f"'{file}'" for file in FILES), "dataset")
+    there = Repository(name, REPO, " ".join(f"'{file}'" for file in FILES), "dataset")
     files = [there.file(file) for file in FILES]
-    folder = Repository(name, way.bert, cache_dir, FETCH_SMALL).folder(("config.json",), TOKENIZER_FILES)
+    folder = Repository(name, way.bert, FETCH_SMALL).folder(("config.json",), TOKENIZER_FILES)
     do = f"If {files[0].parent} is damaged, delete it and download its files again"
     image_weights, text_weights, projection = loaded(
         name, lambda: [torch.load(file, map_location="cpu", weights_only=True) for file in files], do=do

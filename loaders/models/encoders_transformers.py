@@ -35,9 +35,9 @@ FETCH = f"{FETCH_SMALL} --include 'model*.safetensors' --include 'pytorch_model*
 _NO_LIMIT = 10**9  # a tokenizer without a maximum length reports 10**30
 
 
-def open_transformers(name: str, source: str | Path, setting: Setting, cache_dir: Path | None) -> TorchEncoder:
+def open_transformers(name: str, source: str | Path, setting: Setting) -> TorchEncoder:
     """`source` is a repository on the Hub, or a folder. Raises ModelError."""
-    folder, weights = _folder(name, source) if isinstance(source, Path) else _repository(name, source, cache_dir)
+    folder, weights = _folder(name, source) if isinstance(source, Path) else _repository(name, source)
     do = "Check that its files are whole and that transformers knows this model"
     model, report = loaded(
         name,
@@ -93,8 +93,8 @@ def _towers(model: Any, tokenizer: Any, processor: Any, context_length: int) -> 
     )
 
 
-def _repository(name: str, repo: str, cache_dir: Path | None) -> tuple[Path, list[Path]]:
-    there = Repository(name, repo, cache_dir, FETCH)
+def _repository(name: str, repo: str) -> tuple[Path, list[Path]]:
+    there = Repository(name, repo, FETCH)
     folder, weights = there.folder((CONFIG,), PREPROCESSOR, TOKENIZER_FILES), there.file(*WEIGHTS)
     return folder, [there.file(shard) for shard in _shards(weights)] or [weights]
 

@@ -47,21 +47,28 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("encoders")
     with pytest.MonkeyPatch.context() as patch, tiny_architectures(folder):
         patch.setattr(constants, "HF_HUB_OFFLINE", True)
-        yield make_hub(folder)
+        hub = make_hub(folder)
+        patch.setattr(constants, "HF_HUB_CACHE", str(hub))
+        yield hub
 
 
 @pytest.fixture
-def own_hub(hub: Path, tmp_path: Path) -> Path:
+def own_hub(hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the cache, to break."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
     return Path(shutil.copytree(hub, tmp_path / "hub"))
 
 
 @pytest.fixture
-def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No way to the Hub, and an empty cache."""
     pytest.importorskip("open_clip")
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
 
 
 def torch_unit(vectors: Any) -> np.ndarray[Any, Any]:
@@ -83,7 +90,7 @@ def agree(encoder: Encoder, images: Any, texts: Any) -> None:
 
 @pytest.mark.parametrize("name", PAPER_MODELS)
 def test_every_model_of_the_paper_opens_and_encodes(name: str, hub: Path) -> None:
-    encoder = open_encoder(name.lower(), cache_dir=hub)  # names are found whatever their case
+    encoder = open_encoder(name.lower())  # names are found whatever their case
     assert (encoder.name, encoder.dim, encoder.stand_in) == (name, 24, False)
     assert encoder.identity["model"] == PAPER_MODELS[name]
     assert encoder.identity["revision"] == tiny_encoders.COMMIT
@@ -121,7 +128,7 @@ def test_open_clip_by_tag_is_what_open_clip_computes(hub: Path) -> None:
         model.eval()
         tokens = open_clip.get_tokenizer(architecture)(TEXTS)
         made[architecture] = model.encode_image(stacked(transform)), model.encode_text(tokens)
-    encoder = open_encoder("OpenAI-CLIP-Base", cache_dir=hub)
+    encoder = open_encoder("OpenAI-CLIP-Base")
     agree(encoder, *made["ViT-B-32-quickgelu"])
     # The trap: the same weights load as well into the architecture with the other activation.
     assert np.abs(encoder.encode_images(pictures(4)) - torch_unit(made["ViT-B-32"][0])).max() > 1e-4
@@ -135,7 +142,7 @@ def test_coca_is_normalised_once_and_reads_its_text_token(hub: Path) -> None:
     tokens = open_clip.get_tokenizer("coca_ViT-L-14")(TEXTS)
     assert tokens.shape == (3, 76)
     output = model.eval()(stacked(transform)[:3], tokens)
-    encoder = open_encoder("CoCa-Large", cache_dir=hub)
+    encoder = open_encoder("CoCa-Large")
     np.testing.assert_allclose(encoder.encode_images(pictures(3)), torch_unit(output["image_features"]), atol=2e-5)
     np.testing.assert_allclose(encoder.encode_texts(TEXTS)[0], torch_unit(output["text_features"]), atol=2e-5)
 
@@ -150,7 +157,7 @@ def test_a_training_checkpoint_loses_the_prefix_of_its_wrapper(hub: Path) -> Non
     model = open_clip.CLIP(**open_clip.get_model_config("ViT-L-14"))
     model.load_state_dict({name.removeprefix("module."): value for name, value in weights.items()})
     transform = open_clip.image_transform(32, is_train=False)
-    encoder = open_encoder("BMC-CLIP", cache_dir=hub)
+    encoder = open_encoder("BMC-CLIP")
     agree(encoder, model.encode_image(stacked(transform)), model.encode_text(open_clip.tokenize(TEXTS)))
     same = open_encoder(f"open_clip:ViT-L-14/{file}")
     assert same.identity["model"] == "open_clip:ViT-L-14/BMC_CLIP_CF.pt"
@@ -164,7 +171,7 @@ def test_repositories_of_open_clip_are_what_open_clip_computes(
     import open_clip
     from huggingface_hub import constants
 
-    encoder = open_encoder(name, cache_dir=hub)
+    encoder = open_encoder(name)
     # Without a folder to look in, the library knows the usual cache only.
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(hub))
     model, transform = open_clip.create_model_from_pretrained(f"hf-hub:{repo}")
@@ -183,7 +190,7 @@ def test_pubmed_clip_is_what_the_whole_model_computes(hub: Path) -> None:
     tokens = transformers.CLIPTokenizer.from_pretrained(folder)(TEXTS, padding=True, return_tensors="pt")
     pixels = processor([picture.convert("RGB") for picture in pictures(4)], return_tensors="pt")
     output = model(**tokens, **pixels)
-    agree(open_encoder("PubMedCLIP", cache_dir=hub), output.image_embeds, output.text_embeds)
+    agree(open_encoder("PubMedCLIP"), output.image_embeds, output.text_embeds)
 
 
 def test_the_two_readings_of_pmc_clip(hub: Path) -> None:
@@ -199,7 +206,7 @@ def test_the_two_readings_of_pmc_clip(hub: Path) -> None:
     bert = BertModel(BertConfig.from_pretrained(repository(hub, BERT))).eval()
     del text_weights["embeddings.position_ids"]
     bert.load_state_dict(text_weights)
-    training, quick = (open_encoder(name, cache_dir=hub) for name in ("PMC-CLIP", "PMC-CLIP-quick-start"))
+    training, quick = (open_encoder(name) for name in ("PMC-CLIP", "PMC-CLIP-quick-start"))
     # By hand: [CLS] and [SEP] around, and zeros up to 77 places that BERT is not told to pass over.
     words = (repository(hub, BERT) / "vocab.txt").read_text().split("\n")
     text = "the chest radiograph shows no effusion"
@@ -226,7 +233,7 @@ def test_files_are_found_by_the_environment_alone(hub: Path) -> None:
     """HF_HUB_OFFLINE and HF_HUB_CACHE in a new process, without the seconds that it takes to import torch."""
     code = (
         "from loaders.models.encoders_hub import Repository\n"
-        f"there = Repository('PubMedCLIP', {PUBMED_CLIP!r}, None)\n"
+        f"there = Repository('PubMedCLIP', {PUBMED_CLIP!r})\n"
         "print(there.file('pytorch_model.bin'), there.folder(['config.json']), sep='\\n')\n"
     )
     folder = repository(hub, PUBMED_CLIP)
@@ -243,7 +250,7 @@ def test_the_environment_alone_is_enough(hub: Path) -> None:
         "    print(open_encoder(name).key)\n"
     )
     said = printed("-c", code, HF_HUB_OFFLINE="1", HF_HUB_CACHE=str(hub), CUDA_VISIBLE_DEVICES="")
-    keys = [open_encoder(name, cache_dir=hub, device="cpu").key for name in ("PubMedCLIP", "BiomedCLIP", "random:tiny")]
+    keys = [open_encoder(name, device="cpu").key for name in ("PubMedCLIP", "BiomedCLIP", "random:tiny")]
     assert said.split() == keys
 
 
@@ -254,14 +261,14 @@ def test_a_local_folder_is_as_good(repo: str, hub: Path, tmp_path: Path) -> None
         shutil.copy(repository(hub, BERT) / "vocab.txt", folder)
         settings = {"do_lower_case": True, "tokenizer_class": "BertTokenizer"}
         (folder / "tokenizer_config.json").write_text(json.dumps(settings))
-    encoder = open_encoder(str(folder), cache_dir=hub)
+    encoder = open_encoder(str(folder))
     prefix = "hf" if repo == PUBMED_CLIP else "hf-hub"
-    from_hub = open_encoder(f"{prefix}:{repo}", cache_dir=hub)
+    from_hub = open_encoder(f"{prefix}:{repo}")
     np.testing.assert_array_equal(encoder.encode_texts(TEXTS)[0], from_hub.encode_texts(TEXTS)[0])
     np.testing.assert_array_equal(encoder.encode_images(pictures(2)), from_hub.encode_images(pictures(2)))
     assert encoder.identity["model"] == "local:mine"
     moved = Path(shutil.move(folder, tmp_path / "elsewhere" / "mine"))
-    assert open_encoder(str(moved), cache_dir=hub).key == encoder.key
+    assert open_encoder(str(moved)).key == encoder.key
 
 
 def test_siglip_in_shards(hub: Path, tmp_path: Path) -> None:
@@ -309,7 +316,7 @@ def test_siglip_in_shards(hub: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PAPER_MODELS)
 def test_without_weights_the_error_says_what_where_and_how(name: str, offline: None, tmp_path: Path) -> None:
     with pytest.raises(ModelError) as caught:
-        open_encoder(name, cache_dir=tmp_path)
+        open_encoder(name)
     error = caught.value
     repo = {
         "OpenAI-CLIP-Base": "timm/vit_base_patch32_clip_224.openai",
@@ -347,7 +354,7 @@ def test_without_weights_the_error_says_what_where_and_how(name: str, offline: N
 def test_a_single_missing_file_is_found_out(name: str, repo: str, kind: str, file: str, own_hub: Path) -> None:
     (repository(own_hub, repo, kind) / file).unlink()
     with pytest.raises(ModelError, match=r"is not on this machine") as caught:
-        open_encoder(name, cache_dir=own_hub)
+        open_encoder(name)
     assert f"of {repo}" in caught.value.found
 
 
@@ -367,7 +374,7 @@ def test_a_damaged_file_is_one_clear_error(name: str, repo: str, kind: str, file
     path = repository(own_hub, repo, kind) / file
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(ModelError, match="cannot be loaded") as caught:
-        open_encoder(name, cache_dir=own_hub)
+        open_encoder(name)
     assert caught.value.do
 
 
@@ -379,7 +386,7 @@ def test_weights_that_lack_a_part_are_not_filled_up_at_random(own_hub: Path) -> 
     del weights["text_projection.weight"]
     torch.save(weights, path)
     with pytest.raises(ModelError, match=r"lack 1 tensor of its architecture, such as text_projection\.weight"):
-        open_encoder("PubMedCLIP", cache_dir=own_hub)
+        open_encoder("PubMedCLIP")
 
 
 def test_a_wrong_end_token_is_an_error(own_hub: Path) -> None:
@@ -388,7 +395,7 @@ def test_a_wrong_end_token_is_an_error(own_hub: Path) -> None:
     config["text_config"]["eos_token_id"] = 7
     path.write_text(json.dumps(config))
     with pytest.raises(ModelError, match="ends texts with token 7"):
-        open_encoder("PubMedCLIP", cache_dir=own_hub)
+        open_encoder("PubMedCLIP")
 
 
 def test_a_model_of_texts_alone_is_refused(hub: Path, tmp_path: Path) -> None:
@@ -436,7 +443,7 @@ def test_an_activation_that_the_weights_were_not_trained_with_is_an_error(offlin
 )
 def test_a_wrong_name_is_one_clear_error(name: str, said: str, offline: None, tmp_path: Path) -> None:
     with pytest.raises(ModelError) as caught:
-        open_encoder(name, cache_dir=tmp_path)
+        open_encoder(name)
     assert said in str(caught.value)
 
 
@@ -499,7 +506,7 @@ def test_random_weights_come_from_the_seed_alone(hub: Path) -> None:
 def test_grey_pictures_are_their_rgb_and_others_are_refused(hub: Path) -> None:
     grey = pictures(2)[1]
     for name in ("random:tiny", "PubMedCLIP"):
-        encoder = open_encoder(name, cache_dir=hub)
+        encoder = open_encoder(name)
         np.testing.assert_array_equal(encoder.encode_images([grey]), encoder.encode_images([grey.convert("RGB")]))
         with pytest.raises(InputError, match="mode RGBA"):
             encoder.encode_images([Image.new("RGBA", (8, 8))])
@@ -507,7 +514,7 @@ def test_grey_pictures_are_their_rgb_and_others_are_refused(hub: Path) -> None:
 
 def test_low_precision_is_near_and_has_another_key(hub: Path) -> None:
     for name in ("OpenAI-CLIP-Base", "PMC-CLIP"):
-        exact, low = (open_encoder(name, cache_dir=hub, precision=precision) for precision in ("fp32", "bf16"))
+        exact, low = (open_encoder(name, precision=precision) for precision in ("fp32", "bf16"))
         difference = np.abs(exact.encode_images(pictures(3)) - low.encode_images(pictures(3))).max()
         assert 0 < difference < 0.05
         assert low.encode_texts(TEXTS)[0].dtype == np.float32
@@ -518,7 +525,7 @@ def test_the_key_changes_with_all_that_changes_an_embedding(own_hub: Path, monke
     import torch
 
     def key(name: str = "PubMedCLIP") -> str:
-        return open_encoder(name, cache_dir=own_hub).key
+        return open_encoder(name).key
 
     folder = repository(own_hub, PUBMED_CLIP)
     keys = [key()]

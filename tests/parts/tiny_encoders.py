@@ -2,7 +2,7 @@
 
     hub = make_hub(tmp_path)                    # seconds; every repository and file that the eight names ask for
     with tiny_architectures(tmp_path):          # ViT-B-32 and the like are small while this lasts
-        encoder = open_encoder("CoCa-Large", cache_dir=hub)
+        encoder = open_encoder("CoCa-Large")        # with HF_HUB_CACHE at `hub`
 
 Nothing in the loading code is replaced: repositories, files, their formats and their keys are the real ones, and so is
 everything in open_clip's own configurations but the sizes.

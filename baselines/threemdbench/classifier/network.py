@@ -182,7 +182,7 @@ def _published(name: str, module: Any) -> Path:
             do="Pass --weights FILE.safetensors, or random:NAME for random weights",
         )
     try:
-        return Repository(name, repo, None).file("model.safetensors")
+        return Repository(name, repo).file("model.safetensors")
     except ModelError as error:
         error.do += ". Or pass --weights FILE.safetensors"
         raise
