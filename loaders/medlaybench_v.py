@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from loaders.corpus import Corpus
-from loaders.errors import InputError
+from loaders.errors import InputError, first_of
 from loaders.files.bad_rows import BadRow
 from loaders.files.cells import cell_text
 from loaders.files.tables import no_column, own_names, read_records
@@ -218,8 +218,7 @@ def pairs_of(path: Path) -> Iterator[dict[str, Any]]:
     if empty:
         (where, found), *others = empty
         if others:
-            more = f" and {len(others) - 9:,} more" if len(others) > 9 else ""
-            found += f"; {len(empty):,} rows in all, also {', '.join(place for place, _ in others[:9])}{more}"
+            found += f"; {len(empty):,} rows in all, also {first_of([place for place, _ in others], 9)}"
         raise InputError(
             path.parent / where, found=found, expected="two captions", do="Fill them in, or delete the rows"
         )

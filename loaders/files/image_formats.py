@@ -62,41 +62,36 @@ def _heif() -> bool:
 
 def refused(data: bytes) -> Refused | None:
     """What a file is that Pillow could not open, by its first bytes; None if it does not look like a picture."""
-    brand = data[8:12] if data[4:8] == b"ftyp" else b""
-    if brand in (b"avif", b"avis"):
-        return Refused("an AVIF picture", f"{_NEWER}, {_CONVERT} `avifdec PHOTO.avif PHOTO.png`")
-    if brand in (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"):
-        return Refused("a HEIC (HEIF) picture", _HEIC)
-    if data.startswith((b"\0\0\0\x0cjP  \r\n\x87\n", b"\xff\x4f\xff\x51")):
-        return Refused("a JPEG 2000 picture", f"{_NEWER}, {_CONVERT} `opj_decompress -i PHOTO.jp2 -o PHOTO.png`")
-    return next((Refused(what, do) for start, what, do in _OTHERS if data.startswith(start)), None) or _by_place(data)
+    return next((Refused(what, do) for at, starts, what, do in _OTHERS if data.startswith(starts, at)), None)
 
 
-_OTHERS = (
-    (b"\xff\x0a", "a JPEG XL picture", f"{_ANY} `djxl PHOTO.jxl PHOTO.png`"),
-    (b"\0\0\0\x0cJXL \r\n\x87\n", "a JPEG XL picture", f"{_ANY} `djxl PHOTO.jxl PHOTO.png`"),
-    (b"FUJIFILMCCD-RAW", "a raw file of a camera", _RAW),
-    (b"IIU\0", "a raw file of a camera", _RAW),
-    (b"IIRO", "a raw file of a camera", _RAW),
-    (b"IIRS", "a raw file of a camera", _RAW),
-    (b"8BPS", "a Photoshop file", f"{_ANY} `magick PHOTO.psd[0] PHOTO.png`"),
-    (b"%PDF", "a PDF", "Take its pictures out first, such as by `pdfimages -all FILE.pdf PHOTO`"),
-    (b"II*\0", "a TIFF of another kind, such as a raw photo", f"{_ANY} `magick PHOTO.tif PHOTO.png`"),
-    (b"MM\0*", "a TIFF of another kind, such as a raw photo", f"{_ANY} `magick PHOTO.tif PHOTO.png`"),
-    (b"<?xml", "a drawing (SVG) or another XML file, no photo", f"{_ANY} `rsvg-convert FILE.svg -o FILE.png`"),
-    (b"<svg", "a drawing (SVG), no photo", f"{_ANY} `rsvg-convert FILE.svg -o FILE.png`"),
+_HEIF_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
+_OTHERS: tuple[tuple[int, bytes | tuple[bytes, ...], str, str], ...] = (
+    (4, (b"ftypavif", b"ftypavis"), "an AVIF picture", f"{_NEWER}, {_CONVERT} `avifdec PHOTO.avif PHOTO.png`"),
+    (4, tuple(b"ftyp" + brand for brand in _HEIF_BRANDS), "a HEIC (HEIF) picture", _HEIC),
+    (
+        0,
+        (b"\0\0\0\x0cjP  \r\n\x87\n", b"\xff\x4f\xff\x51"),
+        "a JPEG 2000 picture",
+        f"{_NEWER}, {_CONVERT} `opj_decompress -i PHOTO.jp2 -o PHOTO.png`",
+    ),
+    (0, (b"\xff\x0a", b"\0\0\0\x0cJXL \r\n\x87\n"), "a JPEG XL picture", f"{_ANY} `djxl PHOTO.jxl PHOTO.png`"),
+    (0, (b"FUJIFILMCCD-RAW", b"IIU\0", b"IIRO", b"IIRS"), "a raw file of a camera", _RAW),
+    (0, b"8BPS", "a Photoshop file", f"{_ANY} `magick PHOTO.psd[0] PHOTO.png`"),
+    (0, b"%PDF", "a PDF", "Take its pictures out first, such as by `pdfimages -all FILE.pdf PHOTO`"),
+    (
+        0,
+        (b"II*\0", b"MM\0*"),
+        "a TIFF of another kind, such as a raw photo",
+        f"{_ANY} `magick PHOTO.tif PHOTO.png`",
+    ),
+    (0, b"<?xml", "a drawing (SVG) or another XML file, no photo", f"{_ANY} `rsvg-convert FILE.svg -o FILE.png`"),
+    (0, b"<svg", "a drawing (SVG), no photo", f"{_ANY} `rsvg-convert FILE.svg -o FILE.png`"),
+    (128, b"DICM", "a DICOM file", f"{_ANY} `dcmj2pnm +on FILE.dcm FILE.png`, and look at it for names"),
+    (4, b"ftypcrx", "a raw file of a camera", _RAW),
+    (4, b"ftyp", "a film", f"{_ANY} `ffmpeg -i FILM -frames:v 1 PHOTO.png`"),
 )
-
-
-def _by_place(data: bytes) -> Refused | None:
-    """What can be recognised by bytes that are not at the start."""
-    if data[128:132] == b"DICM":
-        return Refused("a DICOM file", f"{_ANY} `dcmj2pnm +on FILE.dcm FILE.png`, and look at it for names")
-    if data[4:8] == b"ftyp":
-        if data[8:11] == b"crx":
-            return Refused("a raw file of a camera", _RAW)
-        return Refused("a film", f"{_ANY} `ffmpeg -i FILM -frames:v 1 PHOTO.png`")
-    return None
+"""Where a file has which bytes, what it is, and what to do; the first that fits counts."""
 
 
 def raw(data: bytes, tags: Mapping[int, object]) -> Refused | None:
