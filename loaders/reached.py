@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -271,11 +272,10 @@ def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The file of a module, if it has one, and for a package its folder, with the names in it."""
+    """The file of a module, if it has one, and for a package what finds modules in its folder."""
 
     file: Path | None
-    folder: Path | None = None
-    names: frozenset[str] = frozenset()
+    inside: FileFinder | None = None
 
 
 class _Places:
@@ -287,30 +287,22 @@ class _Places:
     def find(self, module: str) -> _Place | None:
         """The place of a module of the project, None for anything else."""
         if module not in self._found:
-            package, _, last = module.rpartition(".")
+            package = module.rpartition(".")[0]
             above = self.find(package) if package else None
-            if not package:
-                self._found[module] = _top(module)
-            elif above is None or above.folder is None:
-                self._found[module] = None
-            else:
-                self._found[module] = _below(above.folder, last, above.names)
+            self._found[module] = _below(above, module) if package else _top(module)
         return self._found[module]
 
 
-def _below(folder: Path, name: str, names: frozenset[str]) -> _Place | None:
-    inside = _package(folder / name) if name in names else None
-    if f"{name}.py" in names and (inside is None or inside.file is None):
-        return _Place(folder / f"{name}.py")
-    return inside
-
-
-def _package(folder: Path) -> _Place | None:
-    try:
-        names = frozenset(path.name for path in folder.iterdir())
-    except NotADirectoryError:
+def _below(above: _Place | None, module: str) -> _Place | None:
+    spec = above.inside.find_spec(module) if above and above.inside else None
+    if spec is None:
         return None
-    return _Place(folder / "__init__.py" if "__init__.py" in names else None, folder, names)
+    folders = spec.submodule_search_locations
+    return _Place(Path(spec.origin) if spec.origin else None, _finder(folders[0]) if folders else None)
+
+
+def _finder(folder: Path | str) -> FileFinder:
+    return FileFinder(str(folder), (SourceFileLoader, SOURCE_SUFFIXES))
 
 
 def _top(module: str) -> _Place | None:
@@ -326,9 +318,9 @@ def _top(module: str) -> _Place | None:
     library = {"site-packages", "dist-packages"} & set(path.parts)
     if library and module not in _OURS and module not in _plugins():
         return None
-    if path.name == "__init__.py":
-        return _package(path.parent)
-    return _Place(path) if path.suffix == ".py" else _package(path)
+    if path.suffix != ".py":
+        return _Place(None, _finder(path))
+    return _Place(path, _finder(path.parent) if path.name == "__init__.py" else None)
 
 
 @cache
