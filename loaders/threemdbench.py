@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -186,7 +187,9 @@ def parse_complaints(value: object, where: object = "complaints") -> list[str]:
         InputError: it is neither a text nor a list of texts.
     """
     if isinstance(value, str) and value.lstrip().startswith("["):
-        value = _literal(value)
+        with suppress(ValueError):
+            read = parse_literal(value)
+            value = read if isinstance(read, list) else value
     if isinstance(value, str):
         lines = [line for line in value.splitlines() if line.strip()]
         value = lines if len(lines) > 1 else _SENTENCE_END.split(value)
@@ -203,15 +206,6 @@ def parse_complaints(value: object, where: object = "complaints") -> list[str]:
         if text := " ".join(_BULLET.sub("", item).split()):
             found.append(text)
     return found
-
-
-def _literal(text: str) -> object:
-    """A Python or JSON list written as a text; the text itself where it is neither."""
-    try:
-        read = parse_literal(text)
-    except ValueError:
-        return text
-    return read if isinstance(read, list) else text
 
 
 def from_official(row: Mapping[str, Any], split: str, position: int) -> dict[str, Any]:
