@@ -8,6 +8,7 @@ left alone.
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zlib
 from collections.abc import Mapping
@@ -36,6 +37,7 @@ _TURNS = {
     8: Image.Transpose.ROTATE_90,
 }
 _PNG = b"\x89PNG\r\n\x1a\n"
+_BEHIND_PIXELS = re.compile(rb"\xff[^\0\xd0-\xd7]", re.DOTALL)  # not a stuffed zero, nor a restart
 # What Pillow and pillow-heif raise for a file that breaks off or contradicts itself, depending on where.
 _BROKEN = (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error, LookupError, TypeError, RuntimeError)
 
@@ -277,17 +279,11 @@ def _strip_jpeg(data: bytes) -> bytes:
             kept.append(segment)
         place = end
         if marker == 0xDA:
-            # Coded pixels run to the next marker that is neither a stuffed zero nor a restart.
-            while True:
-                end = data.find(b"\xff", end)
-                if end < 0 or end + 1 >= len(data):
-                    return b""
-                if data[end + 1] == 0 or 0xD0 <= data[end + 1] <= 0xD7:
-                    end += 2
-                    continue
-                break
-            kept.append(data[place:end])
-            place = end
+            found = _BEHIND_PIXELS.search(data, end)
+            if found is None:
+                return b""
+            place = found.start()
+            kept.append(data[end:place])
             if data[place + 1] == 0xD9:
                 return b"".join([*kept, b"\xff\xd9"])
     return b""
