@@ -25,7 +25,7 @@ from baselines.dialogue.game import Case, Game, Record
 from baselines.dialogue.played import USAGE, PlayedCase, Spent, write_played
 from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, play_bare, total
 from baselines.results.run import ELSEWHERE, PROVIDER, ModelUsed
-from loaders.errors import BedsideError
+from loaders.errors import BedsideError, first_of
 from loaders.files.disk import make_folder, sweep, write_whole
 from loaders.files.paths import is_folder
 from loaders.models.answers import PRIVATE, AnswerStore, Usage, store_of
@@ -94,7 +94,7 @@ class Played(Generic[Record]):
         """What servers say they asked for a role, if that is another name than the one they were given."""
         names = sorted(name for one, name in self.served if one == role)
         given = all(self.players[role].name.endswith(f"/{name}") for name in names)
-        return None if given else " + ".join(names)
+        return None if given else first_of(names)  # a server may name every answer otherwise
 
     @property
     def stand_in(self) -> str | None:

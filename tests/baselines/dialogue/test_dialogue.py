@@ -75,7 +75,7 @@ def test_the_models_behind_an_alias_are_recorded(tmp_path: Path, server: ChatSer
     server.reply = dated
     first = play(tmp_path, models(server), 1)
     recorded = {one.role: one.revision for one in first.models}
-    assert recorded == {"guest": None, "host": "host-00 + host-01", "judge": None}
+    assert recorded == {"guest": None, "host": "host-00, host-01", "judge": None}
     assert play(tmp_path, models(server), 1).models == first.models
     with closing(sqlite3.connect(tmp_path / "private" / "answers.sqlite")) as answers, answers:
         answers.execute("UPDATE answers SET answer = json_remove(answer, '$.served')")  # as an earlier version
