@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from builders.curation.review import ACCEPT, REASONS, REJECT, Decision, Item, Shown
+from loaders.errors import MissingExtra
+from loaders.files.images import open_image
 from loaders.pages import Field, embedded, thumbnail, write_page
 
 SIDE = 640  # pixels of the longer side
@@ -31,11 +33,22 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Framed:
+    """A picture in a square of 100 by 100, with marks in that square: an outline, and points (x, y), numbered alike in
+    all pictures of a question."""
+
+    picture: Shown
+    outline: Sequence[tuple[float, float]] = ()
+    points: Sequence[tuple[float, float]] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One thing to decide on. `content` is the SHA-256 of what is judged, `usual` the reason of a plain rejection.
 
     `image` and those of `beside` name pictures of the page, `more` counts those that are not shown; `equal` are shown
-    at equal size instead of a single `image`. `otherwise` says what happens without a decision.
+    at equal size instead of a single `image`, with what they share marked. `otherwise` says what happens without a
+    decision.
     """
 
     key: str
@@ -44,7 +57,7 @@ class Question:
     usual: str
     decided: Decision | None
     image: str = ""
-    equal: Sequence[Shown] = ()
+    equal: Sequence[Framed] = ()
     parts: Sequence[Part] = ()
     doubts: Sequence[str] = ()
     otherwise: str = ""
@@ -112,23 +125,23 @@ def write_review(items: Sequence[Item], load: Callable[[str], bytes], page: Path
         ("image_id", "content", "decision", "reason"),
         dict.fromkeys(REASONS, ""),
     )
-    pictures = _Pictures(load)
-    questions = [_question(item, pictures) for item in items]
-    write_questions(questions, words, page, pictures.made)
+    images: dict[str, str] = {}
+    questions = [_question(item, _Pictures(load, images)) for item in items]
+    write_questions(questions, words, page, images)
 
 
 class _Pictures:
     """The pictures of a page, each encoded once per size; `of` returns the name of one."""
 
-    def __init__(self, load: Callable[[str], bytes]) -> None:
-        self._load = load
-        self.made: dict[str, str] = {}
+    def __init__(self, load: Callable[[str], bytes], images: dict[str, str]) -> None:
+        self.load = load
+        self._images = images
 
     def of(self, shown: Shown, side: int) -> Shown:
         """The picture under its name on the page."""
         name = f"{shown.image} {side}"
-        if name not in self.made:
-            self.made[name] = thumbnail(self._load(shown.image), side)
+        if name not in self._images:
+            self._images[name] = thumbnail(self.load(shown.image), side)
         return replace(shown, image=name)
 
 
@@ -162,11 +175,44 @@ def _otherwise(item: Item, of_class: bool) -> str:
     return f"Without a decision {what} {becomes}."
 
 
-def _side_by_side(item: Item, pictures: _Pictures, of_class: bool) -> tuple[Sequence[Shown], Sequence[Shown]]:
-    """The pictures to show at equal size, and the others to show beside them."""
-    if of_class:
-        return [pictures.of(other, BESIDE) for other in item.beside], ()
+def _side_by_side(item: Item, pictures: _Pictures, of_class: bool) -> tuple[Sequence[Framed], Sequence[Shown]]:
+    """The pictures to show at equal size, with what they share, and the others to show beside them."""
     if not item.beside:
         return (), ()
+    if of_class:
+        return [Framed(pictures.of(other, BESIDE)) for other in item.beside], ()
     other, *rest = item.beside
-    return [pictures.of(one, SIDE) for one in (item.picture, other)], rest
+    pair = [pictures.of(one, SIDE) for one in (item.picture, other)]
+    marks = _shared(pictures.load(item.picture.image), pictures.load(other.image))
+    if marks is None:
+        return [Framed(one) for one in pair], rest
+    return [Framed(one, *places) for one, places in zip(pair, marks, strict=True)], rest
+
+
+_Places = list[tuple[float, float]]
+
+
+def _shared(first: bytes, second: bytes) -> tuple[tuple[_Places, _Places], ...] | None:
+    """Outline and points of what both share, in the square of each; None if nothing is found, or OpenCV is missing."""
+    try:
+        from builders.curation.shared_area import shared_area
+    except MissingExtra:  # the page needs OpenCV only for this
+        return None
+    found = shared_area(first, second)
+    if found is None:
+        return None
+    squares = [_square(data) for data in (first, second)]
+    return tuple(
+        ([in_square(place) for place in marks.outline], [in_square(place) for place in marks.points])
+        for marks, in_square in zip(found, squares, strict=True)
+    )
+
+
+def _square(data: bytes) -> Callable[[tuple[float, float]], tuple[float, float]]:
+    """Converts a position, as shares of a picture's sides, to a square of 100 that holds the whole picture, centred."""
+    width, height = open_image(data).size
+    wide, high = 100 * width / max(width, height), 100 * height / max(width, height)
+    return lambda place: (
+        round((100 - wide) / 2 + wide * place[0], 2),
+        round((100 - high) / 2 + high * place[1], 2),
+    )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 
 from builders import recipe as recipes
 from builders.curation.review import NAME, Decision, Doubt, Item, Shown, read_decisions, read_queue, write_queue
@@ -201,7 +201,7 @@ def test_photos_of_a_mixed_class_are_to_be_looked_at(tmp_path: Path) -> None:
     assert item.kept and len(item.beside) == 2 and item.doubts[0].kind == "class"
     assert "Photos labelled spots count as acne, and the class is mixed: rosacea is in it." in item.doubts[0].text
     write_review([item], lambda _: photo("acne", 0), tmp_path / "page.html", title="x")
-    assert (tmp_path / "page.html").read_text().count("<img data-image") == 2
+    assert (tmp_path / "page.html").read_text().count("<svg") == 2
     key = tmp_path / "release.work" / KEY_FILE
     given = {"labels": (f"table={labels}",), "mixed_labels": True, "key": key}
     no = decide(tmp_path / "no.csv", (item, "reject", "wrong diagnosis"))
@@ -362,11 +362,23 @@ def test_the_command_of_a_build_tells_of_borderline_photos_and_of_decisions(
     assert Manifest.read(tmp_path / "release").splits
 
 
-def test_photos_that_share_much_stand_side_by_side(tmp_path: Path) -> None:
-    stored = {name: jpeg(drawn(number)) for number, name in enumerate("abc")}
+def test_photos_that_share_much_stand_side_by_side_with_what_they_share_marked(tmp_path: Path) -> None:
+    whole = drawn(3)
+    stored = {"a": jpeg(whole), "b": jpeg(ImageOps.mirror(whole.crop((100, 40, 400, 300)))), "c": jpeg(drawn(7))}
     first, second, other = (Shown(name, name, "acne") for name in stored)
     doubt = Doubt("copy", "It shares much with another photo.", ("b", "c"))
     item = Item(first, "0" * 64, True, {}, (doubt,), (second, other))
     write_review([item], stored.__getitem__, tmp_path / "page.html", title="x")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert re.findall('<img data-image="(.+?)"', page) == ["a 640", "b 640", "c 320"]
+    left, right = re.findall(r"<svg.*?</svg>", page, re.S)
+    assert all(f'data-image="{name} 640"' in svg for name, svg in (("a", left), ("b", right)))  # equally large
+    assert page.count('<img data-image="c 320"') == 1
+    found = [
+        [tuple(map(float, place)) for place in re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', svg)] for svg in (left, right)
+    ]
+    assert len(found[0]) == len(found[1]) == 8
+    for (x, y), (u, v) in zip(*found, strict=True):
+        # In a square of 100: the 400 x 300 whole lies below 12.5; the crop of it is mirrored, 300 x 260.
+        assert abs((x * 4 - 100) - (300 - u * 3)) < 8 and abs(((y - 12.5) * 4 - 40) - (v - 100 / 15) * 3) < 8
+    outline = [tuple(map(float, one.split(","))) for one in re.findall(r'polygon points="([^"]+)"', left)[0].split()]
+    assert min(x for x, _ in outline) > 20 and min(y for _, y in outline) > 18  # what was cut off lies outside
