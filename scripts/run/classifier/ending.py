@@ -91,10 +91,11 @@ def end(labelled: Labelled, answered: Answered, options: Classifying, started: f
 def _scored(
     labelled: Labelled, answered: Answered, answers: Answers, record: RunRecord, options: Classifying
 ) -> tuple[list[Result], dict[str, Any]]:
-    """The numbers over the photos that have a label, and the run's files with what they are made of."""
+    """The numbers over the photos that have a label, if one of them could be decoded, and the run's files with what
+    they are made of."""
     photos = labelled.splits["test"]
     has = np.array([photo.label != UNKNOWN for photo in photos])
-    if not has.any():
+    if not has[answers.readable].any():
         return [coverage(labelled, int(answers.readable.sum()), answered.row, answered.setting, record)], {}
     scoring = Scoring(
         labelled=replace(labelled, splits={"test": [photo for photo, told in zip(photos, has, strict=True) if told]}),
