@@ -134,7 +134,7 @@ def _created(
     size: int | None,
     shape: dict[str, Any],
 ) -> Any:
-    config = timm.get_pretrained_cfg(architecture.partition(".")[0] if "." not in architecture else architecture)
+    config = timm.get_pretrained_cfg(architecture)
     if size and config is not None and config.fixed_input_size:
         shape = {**shape, "img_size": size}
     options = {"num_classes": classes, "drop_rate": dropout, "drop_path_rate": drop_path, **shape}
@@ -149,12 +149,14 @@ def _created(
 
 
 def _input(module: Any, sizes: tuple[int, int] | None, size: int | None, test_size: int | None) -> Input:
+    """Another size for training is another one for testing in proportion, as things are then seen that much smaller.
+    Some networks take one size only, whichever of the two was asked for."""
     config = module.pretrained_cfg
-    train, test = sizes or (config["input_size"][-1], (config.get("test_input_size") or config["input_size"])[-1])
-    train = size or train
-    test = test_size or (max(size, round(size * test / train)) if size and not sizes else size or test)
+    own, own_test = sizes or (config["input_size"][-1], (config.get("test_input_size") or config["input_size"])[-1])
+    train = size or own
+    test = test_size or round(own_test * train / own)
     if config.get("fixed_input_size"):
-        test = train
+        train = test = size or test_size or own
     for side in (train, test):
         if side < 16:
             raise InputError("size", found=f"{side} pixels", expected="16 or more")

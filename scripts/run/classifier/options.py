@@ -91,7 +91,10 @@ class Training:
         typer.Option(help="Learning rate of the first layer relative to the head's. [0.1; 1 for random weights]"),
     ] = None
     size: Annotated[int | None, typer.Option(min=16, help="Training resolution in pixels. [the model's own]")] = None
-    test_size: Annotated[int | None, typer.Option(min=16, help="Test resolution in pixels. [the model's own]")] = None
+    test_size: Annotated[
+        int | None,
+        typer.Option(min=16, help="Test resolution in pixels. [the model's own, or in proportion to --size]"),
+    ] = None
     crop: Annotated[float, typer.Option(help="Minimum share of a photo's area in a random crop.")] = 0.35
     randaugment: Annotated[int, typer.Option(min=0, max=30, help="RandAugment magnitude; 0 turns it off.")] = 9
     ema: Annotated[float, typer.Option(help="Decay of the exponential moving average of the weights.")] = 0.998

@@ -6,9 +6,11 @@ import io
 import json
 import os
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +32,7 @@ from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, fit_temperature, log_loss, probabilities
 from baselines.threemdbench.classifier.classes import Classes
 from baselines.threemdbench.classifier.cues import More, Search, read_cues, write_cues
-from baselines.threemdbench.classifier.data import Labelled, Photo, from_folder
+from baselines.threemdbench.classifier.data import UNKNOWN, Labelled, Photo, from_folder
 from baselines.threemdbench.classifier.network import Input, open_network
 from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.recipe import Recipe, epoch_order
@@ -39,6 +41,7 @@ from baselines.threemdbench.classifier.training import _groups
 from baselines.threemdbench.classifier.views import TrainViews
 from loaders.errors import InputError
 from loaders.threemdbench import NAMES
+from scripts.run.classifier.ending import _scored
 from scripts.run.classifier.options import Classifying
 from scripts.run.classifier.training import _recipe
 from scripts.terminal.photos import labelled_photos
@@ -180,6 +183,27 @@ def test_pictures_beyond_the_memory_are_the_same(tmp_path: Path) -> None:
     assert all(kept[at].tobytes() == decoded[at].tobytes() for at in range(4))
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "sides"),
+    [
+        ("random:tiny", {}, (80, 96)),
+        ("random:tiny", {"size": 40}, (40, 48)),
+        ("random:tiny", {"size": 40, "test_size": 40}, (40, 40)),
+        ("random:vit_tiny_patch16_224", {"size": 32}, (32, 32)),
+        ("random:vit_tiny_patch16_224", {"test_size": 32}, (32, 32)),
+    ],
+)
+def test_the_size_of_the_test_photos_follows_that_of_training(
+    name: str, given: dict[str, int], sides: tuple[int, int]
+) -> None:
+    """Unless it is named; some networks are made for one size, and fail on photos of another."""
+    network = open_network(name, classes=2, **given)  # type: ignore[arg-type]  # they are sizes
+    assert (network.input.train_size, network.input.test_size) == sides
+    photo = torch.zeros(1, 3, network.input.test_size, network.input.test_size)
+    with torch.inference_mode():
+        assert network.module.eval()(photo).shape == (1, 2)
+
+
 def test_the_first_layer_learns_at_its_share_of_the_rate() -> None:
     network = open_network("random:tiny", classes=5)
     groups = _groups(network.module, Recipe(depth_decay=0.1))
@@ -238,6 +262,21 @@ def test_intervals_of_few_photos_are_of_their_patients() -> None:
     assert list(found.values()) == [pytest.approx(ends) for ends in wanted]
     sure = bootstrap_ece(np.array([[1.0, 0.0]] * 4), np.zeros(4, dtype=np.int64), resamples=9, seed=0, clusters="aabb")
     assert sure.estimate()[1] == pytest.approx(wilson_interval(0, 2))
+
+
+def test_photos_with_a_label_that_cannot_be_decoded_are_no_reason_to_fail_beside_others(tmp_path: Path) -> None:
+    """The others were answered about, which may have taken hours."""
+    own = [replace(photo, label=UNKNOWN if number else 0) for number, photo in enumerate(photos(3))]
+    data = DataUsed("folder of class folders", "all", None, "0")
+    labelled = Labelled(("a", "b"), ("", ""), {"test": own}, {}, data, None)
+    answered = SimpleNamespace(row="network", setting="trained", train_labels=[0, 1])
+    answers, record = (
+        Answers(np.eye(2), np.array([False, True, True]), 1.0),
+        RunRecord(baseline="classifier", data=data),
+    )
+    options = Classifying(data="photos", out=tmp_path)
+    (number,), kept = _scored(labelled, answered, answers, record, options)  # type: ignore[arg-type]  # what it reads
+    assert (number.column, number.numerator, number.denominator, kept) == ("Photos answered about", 2, 3, {})
 
 
 def test_who_never_looks_answers_only_what_was_trained_on() -> None:
