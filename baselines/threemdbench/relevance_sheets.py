@@ -12,7 +12,7 @@ shares that each of them, most, and all found relevant are given too, and kappa.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import combinations
@@ -63,7 +63,7 @@ class Relevance:
 
 
 def write_relevance_sheets(
-    rows: Iterable[Mapping[str, Any]],
+    rows: Collection[Mapping[str, Any]],
     path: Path,
     *,
     raters: int = 2,
@@ -84,7 +84,7 @@ def write_relevance_sheets(
     contents: dict[Path, bytes] = {}
     items: dict[str, list[dict[str, str]]] = {}
     for name, row in drawn.items():
-        photo = folder / f"{name}{PurePosixPath(row['image']['path'] or '.jpg').suffix}"
+        photo = folder / f"{name}{PurePosixPath(row['image']['path'] or 'photo.jpg').suffix}"
         contents[photo] = row["image"]["bytes"]
         items[name] = asked_of(name, row, f"{folder.name}/{photo.name}")
     for rater in (f"R{number}" for number in range(1, raters + 1)):
@@ -94,22 +94,22 @@ def write_relevance_sheets(
     return write_new(contents)
 
 
-def drawn_cases(rows: Iterable[Mapping[str, Any]], seed: int) -> dict[str, Mapping[str, Any]]:
-    """D01 and so on -> the row of one case of each diagnosis, drawn by seed whatever the order of the rows.
+def drawn_cases(rows: Collection[Mapping[str, Any]], seed: int) -> dict[str, Mapping[str, Any]]:
+    """D01 and so on -> the row of one case of each diagnosis, drawn by seed whatever the order of the rows, of which no
+    others are kept: they hold photos.
 
     Raises InputError on no row, or a row without photo or complaints.
     """
-    by_diagnosis: dict[str, dict[str, Mapping[str, Any]]] = {}
+    by_diagnosis: dict[str, list[str]] = {}
     for row in rows:
         if not row["general_complaint"] or not row["complaints"] or not row["image"]:
             raise InputError(row["image_id"], found="no photo or no complaints", expected="rows of the test split")
-        by_diagnosis.setdefault(row["diagnosis"], {})[row["image_id"]] = row
+        by_diagnosis.setdefault(row["diagnosis"], []).append(row["image_id"])
     if not by_diagnosis:
         raise InputError("sheet", found="no row", expected="a release with a test split")
-    return {
-        f"D{number:02}": there[random.Random(f"{seed} {name}").choice(sorted(there))]
-        for number, (name, there) in enumerate(sorted(by_diagnosis.items()), start=1)
-    }
+    drawn = {name: random.Random(f"{seed} {name}").choice(sorted(there)) for name, there in by_diagnosis.items()}
+    kept = {row["diagnosis"]: row for row in rows if row["image_id"] == drawn[row["diagnosis"]]}
+    return {f"D{number:02}": kept[name] for number, name in enumerate(sorted(kept), start=1)}
 
 
 def asked_of(name: str, row: Mapping[str, Any], photo: str) -> list[dict[str, str]]:

@@ -16,7 +16,6 @@ from baselines.dialogue.run import Played
 from baselines.results.run import because
 from baselines.threemdbench.consultation.cases import Cases, read_cases
 from baselines.threemdbench.consultation.names import check_candidates
-from baselines.threemdbench.consultation.protocol import Photos
 from loaders.files.opening import read_file
 from loaders.opened import Opened, open_corpus
 from scripts.run.consultation import warn_of_cases
@@ -69,10 +68,10 @@ def reasons_of(data: str | None, played: Mapping[str, Played[Any]], *more: str |
     return because(data, agents, *more)
 
 
-def cases_of(data: str, split: str, photos: Photos = "small") -> tuple[Opened, Cases]:
+def cases_of(data: str, split: str) -> tuple[Opened, Cases]:
     """The cases of a split that can be played; reports how many rows cannot. Raises InputError if none can."""
     opened = open_corpus("3mdbench", data, split)
-    read = read_cases(opened.splits[split], photos=photos)
+    read = read_cases(opened.splits[split])
     warn_of_cases(read, data)
     return opened, read
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import weakref
+from collections import UserDict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +77,40 @@ def test_each_rater_gets_the_same_cases_in_another_order_with_the_photos(tmp_pat
     orders = [tuple(row["item"] for row in sheet) for sheet in found]
     assert len(set(orders)) > 1 and len({tuple(sorted(order)) for order in orders}) == 1
     assert "4 diagnoses" in written[-1].read_text(encoding="utf-8")
+
+
+class Photos(Sequence[dict[str, Any]]):
+    """Rows that are made when they are read, as those of a file are; `held` is how many there have been at once."""
+
+    def __init__(self) -> None:
+        self.alive = weakref.WeakSet[Any]()
+        self.held = 0
+
+    def __len__(self) -> int:
+        return 40
+
+    def __getitem__(self, at: Any) -> Any:
+        found = Row(rows(cases=10)[at])
+        self.alive.add(found)
+        self.held = max(self.held, len(self.alive))
+        return found
+
+
+class Row(UserDict[str, Any]):
+    __hash__ = object.__hash__
+
+
+def test_no_more_photos_are_kept_than_are_drawn(tmp_path: Path) -> None:
+    """A split of thousands may not fit into memory."""
+    photos = Photos()
+    write_relevance_sheets(photos, tmp_path / "s.csv")
+    assert photos.held < 10  # one a diagnosis, and those between which a loop stands
+
+
+def test_a_photo_without_a_name_of_its_own_gets_one_that_opens(tmp_path: Path) -> None:
+    nameless = [{**row, "image": {**row["image"], "path": None}} for row in rows()]
+    written = write_relevance_sheets(nameless, tmp_path / "s.csv", raters=1)
+    assert [path.name for path in written[:4]] == ["D01.jpg", "D02.jpg", "D03.jpg", "D04.jpg"]
 
 
 def test_the_cases_depend_on_the_seed_and_not_on_the_order_of_the_rows(tmp_path: Path) -> None:
