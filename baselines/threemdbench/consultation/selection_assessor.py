@@ -44,7 +44,7 @@ from loaders.models.prompts import Prompts
 from loaders.threemdbench import NAMES
 
 NAME = "assessor-selection"
-TABLE, SETTING, GROUP = "Table 4", "Assessor Agent candidate", "human-annotated validation subset"
+TABLE, SETTING = "Table 4", "Assessor Agent candidate"
 FIGURE_8 = "Figure 8 (text App B)"
 
 
@@ -132,7 +132,8 @@ def _of(
     def cell(column: str, value: float | None, unit: str = "kappa", direction: Direction = "up", **more: Any) -> Result:
         return Result(
             paper=PAPER, table=TABLE, row=model_name(candidate.model), setting=SETTING, column=column,
-            split_or_group=GROUP, value=value, unit=unit, direction=direction, record=record, **{"n": n, **more},
+            split_or_group=f"human-annotated {record.data.split} subset", value=value, unit=unit,
+            direction=direction, record=record, **{"n": n, **more},
         )  # fmt: skip
 
     cells = []

@@ -532,6 +532,8 @@ def test_a_candidate_that_rates_as_the_annotators_do_agrees_as_they_do(tmp_path:
     assert cells["scripted/yes", "Kappa of 4.1 (quadratic weights)"].value == pytest.approx(0)
     keys = {one.key for one in published("3MDBench", "Table 4") if one.row == "GPT-4o-mini"}
     assert keys <= {one.key for one in made}
+    elsewhere = assessor_results([AssessorCandidate("a", constant)], found, record("test"), resamples=20)
+    assert {one.split_or_group for one in elsewhere} == {"human-annotated test subset"}, "not the paper's subset"
 
 
 def test_a_kappa_of_one_score_throughout_counts_as_0_and_says_so(tmp_path: Path) -> None:
