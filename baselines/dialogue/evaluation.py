@@ -154,7 +154,8 @@ def dialogue_task(
     """The task of a game for `inspect eval`: roles come from `--model-role`, scripted agents from `agents` by name.
 
     A role without a model is an InputError before the first request; if a game has only one role, the model of --model
-    plays it too. Answers are stored in the file `answers`, if named.
+    plays it too. Models are asked as --max-retries and --attempt-timeout say. Answers are stored in the file `answers`,
+    if named.
     """
 
     @cache
@@ -311,6 +312,7 @@ def of_no_package(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _players_of_roles(game: Game[Any, Any], agents: Mapping[str, ScriptedAgent]) -> dict[str, Player]:
     from inspect_ai.model import get_model
+    from inspect_ai.model._generate_config import active_generate_config
 
     players: dict[str, Player] = {}
     for role in game.roles:
@@ -324,7 +326,9 @@ def _players_of_roles(game: Game[Any, Any], agents: Mapping[str, ScriptedAgent])
             ) from None
         name = str(model)
         if not name.startswith("scripted/"):
-            players[role] = InspectModel(model)
+            told = model.config.merge(active_generate_config())
+            limits = {"max_retries": told.max_retries, "timeout": told.attempt_timeout}
+            players[role] = InspectModel(model, **{name: most for name, most in limits.items() if most is not None})
         elif name in agents:
             players[role] = Scripted(name, agents[name])
         else:

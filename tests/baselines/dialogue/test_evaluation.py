@@ -126,6 +126,16 @@ def test_trap_5_retries_are_bounded_and_waits_are_reported(tmp_path: Path, serve
     assert told == [line for wait in waits for line in (f"waiting {wait} s: rate limit", "")] * 3
 
 
+def test_trap_5_retries_are_those_of_the_command_line(tmp_path: Path, server: ChatServer) -> None:
+    server.faults += [status(500)] * 20
+    roles = {role: f"openai-api/local/{role}" for role in ROLES}
+    task = dialogue_task(game(), puzzles(1), agents={})
+    (log,) = inspect_eval(
+        task, model=None, model_roles=roles, max_retries=0, log_dir=str(tmp_path), display="none"
+    )  # fmt: skip
+    assert log.status == "error" and len(server.requests) == 1
+
+
 def test_trap_6_the_picture_is_in_the_log_once_and_shown(tmp_path: Path, server: ChatServer) -> None:
     played, log = play(tmp_path, models(server), 1)
     assert played.log is not None
