@@ -29,8 +29,9 @@ _SENTENCE = "This is what the patient said about it, and what I would say of it 
 
 
 def tokens(text: str) -> int:
-    """About how many tokens a text has: by its characters or, since JSON is mostly signs and short words, by these."""
-    return max(-(-len(text.encode()) // CHARACTERS), len(_PIECE.findall(text)))
+    """About how many tokens a text has: by its characters or, since JSON is mostly signs and short words, by these. A
+    model's text may hold unpaired surrogates."""
+    return max(-(-len(text.encode(errors="surrogatepass")) // CHARACTERS), len(_PIECE.findall(text)))
 
 
 def asked(messages: Sequence[Message]) -> int:

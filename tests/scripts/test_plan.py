@@ -326,6 +326,18 @@ def test_a_run_says_what_its_limit_counted_also_where_a_provider_counts_no_token
     assert played(tmp_path / "free", [], None, bare=True).charged == 0
 
 
+def test_half_a_character_in_an_answer_that_a_provider_did_not_count_is_counted(tmp_path: Path) -> None:
+    """Servers send unpaired surrogates, where an emoji is cut: that ended a run, and its resumption too."""
+
+    class Cut(Paid):
+        async def ask(self, messages: Sequence[Message], **decoding: Any) -> Answer:
+            return Answer('{"mark": 1} \ud83d', None, None, "stop")
+
+    players = {role: Cut(f"made/{role}", []) for role in ROLES}
+    told = play_run(game(), puzzles(1), players, tmp_path, bare=True, prices=PRICES, max_cost=1e9, max_invalid=1.0)
+    assert told.charged > 0
+
+
 def test_what_was_set_aside_and_given_back_leaves_nothing() -> None:
     """Or the last request would wait forever for what is in flight: 0.1 + 0.2 + 0.3 - 0.1 - 0.2 - 0.3 is not 0."""
     budget, model = Budget(1.0, {"made/guest": (0.0, 1e5)}), Paid("made/guest", [])
