@@ -219,7 +219,7 @@ def decoding_of(options: Asking, names: Mapping[str, str]) -> dict[str, dict[str
         option = f"--{name.replace('_', '-')}"
         for given in getattr(options, name):
             role, equals, word = given.rpartition("=")
-            role = role if equals else next(iter(names))
+            role = role if equals else next(iter(names), "")
             _known(option, role, names)
             try:
                 value = None if word == "none" and name in ("temperature", "top_p") else read(word)
@@ -233,7 +233,8 @@ def decoding_of(options: Asking, names: Mapping[str, str]) -> dict[str, dict[str
 
 def _known(option: str, role: str, names: Mapping[str, str]) -> None:
     if role not in names:
-        raise InputError(option, found=f"role {role}", expected="one of " + ", ".join(names))
+        known = "one of " + ", ".join(names) if names else "none, as no model is asked"
+        raise InputError(option, found=f"role {role}" if role else "no role", expected=known)
 
 
 def _between(least: float, most: float, kind: Callable[[str], float] = float) -> Callable[[str], float]:

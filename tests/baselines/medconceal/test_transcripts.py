@@ -279,6 +279,10 @@ def test_what_made_recorded_traces_is_not_what_the_command_names(
     for option, value in refused.items():
         assert score(DEFAULT.digest, option, value) == 2
         assert f"Error {option} found {value} expected none: " in " ".join(capsys.readouterr().err.split())
+    for given, found in (("0.3", "no role"), ("judge=0.3", "role judge")):
+        assert score(DEFAULT.digest, "--temperature", given) == 2
+        told = f"Error --temperature found {found} expected none, as no model is asked"
+        assert " ".join(capsys.readouterr().err.split()) == told
     by_hand = "the patient's weights are set by hand or fitted to stand-ins"
     file = ("--policy", str(tmp_path / "fitted.json"))
     assert score("0" * 64, *file) == 2
