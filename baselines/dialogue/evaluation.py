@@ -30,7 +30,7 @@ from typing import Any
 
 from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
 from baselines.dialogue.played import PlayedCase
-from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases, check_roles
+from baselines.dialogue.playing import Player, Playing, Progress, Scripted, check_cases
 from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.files.disk import check_folder, make_folder, writing
 from loaders.files.records import to_json
@@ -333,7 +333,6 @@ def _players_of_roles(game: Game[Any, Any], agents: Mapping[str, ScriptedAgent])
             players[role] = Scripted(name, agents[name])
         else:
             players[role] = open_model(name)
-    check_roles(game, players)
     return players
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 
@@ -18,7 +18,7 @@ from baselines.threemdbench.consultation.agents import BY_ROLE, scripted_agent
 from baselines.threemdbench.consultation.cases import ORIGINALS, Cases, keep_pictures, read_cases
 from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.prompts import read_prompts
-from baselines.threemdbench.consultation.protocol import BEDSIDE, Photos, Protocol, Unfinished, protocol_named
+from baselines.threemdbench.consultation.protocol import BEDSIDE, Photos, Protocol, protocol_named, unfinished_of
 from baselines.threemdbench.consultation.record import Case, Consultation
 from baselines.threemdbench.consultation.settings import SETTINGS, setting_named
 from baselines.threemdbench.consultation.tables import results
@@ -176,10 +176,9 @@ def rescore(stored: Stored) -> Rescored:
     played = stored.played(PlayedCase[Consultation])
     records = [one.record for one in played if one.record is not None]
     _warn_of_silence(records)
-    unfinished: Unfinished = one_of("unfinished", stored.option("unfinished"), get_args(Unfinished))
     sides = stored.file(SLICES, "slices")
     numbers = results(
-        records, stored.record, unfinished=unfinished, lost=len(played) - len(records),
+        records, stored.record, unfinished=unfinished_of(stored.record.options), lost=len(played) - len(records),
         resamples=stored.option("resamples"), seed=stored.seed, sides=sides,
     )  # fmt: skip
     return Rescored(numbers, {SLICES: sides} if sides else {})

@@ -229,7 +229,6 @@ class Training:
         if not is_there(path):
             return
         tensors, facts = read_tensors(path, do=self._again())
-        # As in JSON, where tuples are lists.
         changed = [name for name, value in self.identity.items() if facts["identity"].get(name) != value]
         if changed:
             name = changed[0]

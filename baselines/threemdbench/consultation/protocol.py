@@ -17,7 +17,7 @@ at a temperature of 1e-6 is left out: it changes no answer and few providers acc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast, get_args
 
 from baselines.threemdbench.consultation.ending import authors_ending, natural_ending
@@ -59,7 +59,7 @@ class Protocol:
     schema: bool
     attempts: int = 4
     closed_doctor: Decoding | None = None
-    photos: Photos = field(default="small")
+    photos: Photos = "small"
 
     @property
     def cap(self) -> int:

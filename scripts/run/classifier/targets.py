@@ -81,10 +81,8 @@ def _of_files(data: str, split: str, classes: Classes) -> Target:
     told = [others] if len(images) < len(listed) else []
     labels = {name: classes.label(name) for name in dict.fromkeys(file.label for file in files) if name}
     strange = [name for name, label in labels.items() if label is None]
-    if len(strange) == len(labels):
-        told += [f"{first_of(strange)}: not a class of the network, so these photos count as unlabelled"] * (
-            len(labels) > 0
-        )
+    if strange and len(strange) == len(labels):
+        told.append(f"{first_of(strange)}: not a class of the network, so these photos count as unlabelled")
         labels = {}
     elif strange:
         photos = Counter(file.label for file in files)
