@@ -3,7 +3,8 @@
     game = with_decoding(game, {"doctor": {"temperature": 0.2, "top_p": 0.9}})
 
 Values given here replace the game's values for that role. A request for which the game sets its own value on purpose,
-such as an assessor's second try at a higher temperature, keeps that value.
+such as an assessor's second try at a higher temperature, keeps that value. A field that is not to be sent is sent by no
+request: the model would refuse it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def with_decoding(game: Game[Case, Record], changes: Changes) -> Game[Case, Reco
             usual: Mapping[str, Any] = game.decoding.get(role, {})
             drawn: dict[str, Any] = dict(how)
             for name, value in changes.get(role, {}).items():
-                if drawn.get(name) == usual.get(name):
+                if value is None or drawn.get(name) == usual.get(name):
                     drawn[name] = value
             return await ask(role, messages, **cast(Asking, drawn))
 

@@ -65,7 +65,11 @@ def test_what_is_given_replaces_what_the_game_says_of_the_role() -> None:
         warm | {"temperature": 0.3, "top_p": 0.9},
         short | {"top_p": 0.9},
     ]
-    assert asked({"doctor": {"temperature": None, "max_tokens": 9}})[0] == {"temperature": None, "max_tokens": 9}
+    # A model that takes no temperature takes none the second time.
+    assert asked({"doctor": {"temperature": None, "max_tokens": 9}}) == [
+        {"temperature": None, "max_tokens": 9},
+        {"temperature": None, "max_tokens": 16},
+    ]
     changed = with_decoding(GAME, {"doctor": {"top_p": 0.9}})
     assert changed.decoding == {"doctor": {"temperature": 0.0, "max_tokens": 512, "top_p": 0.9}}
 
