@@ -1,4 +1,4 @@
-"""What a network sees of a picture: a random crop with RandAugment in training, its middle or all of it for an answer."""
+"""What a network sees of a picture: a random crop with RandAugment in training, its middle (or all) for an answer."""
 
 from __future__ import annotations
 
