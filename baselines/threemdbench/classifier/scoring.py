@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -132,11 +133,11 @@ class Scoring:
     def photos(self) -> Sequence[Photo]:
         return self.labelled.splits["test"]
 
-    @property
+    @cached_property
     def truth(self) -> list[int]:
         return [photo.label for photo in self.photos]
 
-    @property
+    @cached_property
     def groups(self) -> list[str]:
         return [photo.group for photo in self.photos]
 
