@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ _STATES: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
 # The most to print one by one without --all. Beyond it, numbers get one line per table, and only barring conditions
 # show.
 _FEW_NUMBERS, _FEW_CONDITIONS = 16, 8
-_COUNTS = ("pairs", "types", "captions")
+# How much data there was is no finding, and p values have no distance: they would hide every other difference.
+_NO_DISTANCE = ("pairs", "types", "captions", "p")
 
 
 def command(
@@ -86,7 +88,10 @@ def _title(pair: Compared) -> str:
 
 
 def _print_tables(pairs: list[Compared]) -> None:
-    """A line for each table: how many numbers, what they are called, and which is furthest from the paper's."""
+    """A line for each table: how many numbers, what they are called, and which is furthest from the paper's.
+
+    Columns of different units are compared by their differences in proportion to the published number.
+    """
     groups: dict[str, list[Compared]] = defaultdict(list)
     for pair in pairs:
         groups[_title(pair)].append(pair)
@@ -94,9 +99,9 @@ def _print_tables(pairs: list[Compared]) -> None:
     shown = table("Own numbers beside the paper's", "table", *right, "of", "called", right=right)
     for title, group in groups.items():
         apart = [(pair, round(pair.difference, pair.decimals)) for pair in group if pair.difference is not None]
-        # How much data there was is no finding, and would hide every other difference of a smaller corpus.
-        apart = [one for one in apart if one[0].own.unit not in _COUNTS] or apart
-        furthest, far = max(apart, key=lambda one: abs(one[1]), default=(group[0], 0.0))
+        apart = [one for one in apart if one[0].own.unit not in _NO_DISTANCE] or apart
+        several = len({pair.own.unit for pair, _ in apart}) > 1
+        furthest, far = max(apart, key=partial(_distance, proportional=several), default=(group[0], 0.0))
         unit = "points" if furthest.own.unit.startswith("percent") else furthest.own.unit
         called = Counter(f"{pair.own.provenance}: {pair.verdict}" for pair in group).most_common()
         shown.add_row(
@@ -108,6 +113,11 @@ def _print_tables(pairs: list[Compared]) -> None:
         )
     output.print(shown)
     output.print("Every number: --all, --json; those of one table: --table NAME", style="dim")
+
+
+def _distance(one: tuple[Compared, float], *, proportional: bool) -> float:
+    pair, difference = one
+    return abs(difference) / (abs(pair.paper.value) if proportional and pair.paper and pair.paper.value else 1.0)
 
 
 def _name(pair: Compared) -> str:

@@ -7,6 +7,7 @@ allows (`report.js`) adds all rows, which are packed in the page (`rows.py`).
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,11 +16,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from markupsafe import Markup
+
 from baselines.dialogue.hidden import Secrets
 from baselines.dialogue.played import STORED
 from baselines.report.captions import captions
 from baselines.report.dialogues import hidden_texts
 from baselines.report.figures import figures
+from baselines.report.printed import TEX
 from baselines.report.sections import Section, sections
 from baselines.report.tables import Cell, tables
 from baselines.results.comparison import Compared, FinishedRun, conditions, fixed
@@ -89,7 +93,7 @@ def write_report(
     if public:
         secrets = hidden_texts(runs)
         shown = [replace(one, explored=one.explored and one.explored.without(secrets)) for one in shown]
-    script = part("baselines/report/report.js")
+    script = Markup(str(part("baselines/report/report.js")).replace('"TEX"', json.dumps(TEX, ensure_ascii=False)))
     text = render(
         "baselines/report/report.html",
         script=script,

@@ -172,13 +172,21 @@ def _plain(text: str) -> str:
 
 # --- LaTeX ------------------------------------------------------------------------------------------------------------
 
-_TEX = {
+# pdfLaTeX knows no Greek letter outside of formulas, and no name for those that look like Latin ones.
+_GREEK = (
+    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho varsigma sigma tau upsilon "
+    "varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+).split()
+TEX = {
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "−": "$-$", "±": r"$\pm$", "≥": r"$\geq$",
     "≤": r"$\leq$", "×": r"$\times$", "→": r"$\rightarrow$", "…": r"\dots{}", "–": "--", OWN: r"$^\dagger$",
     STAND_IN: r"$^\ddagger$",
+    **{letter: rf"$\{name}$" for letter, name in zip("αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", _GREEK, strict=True)},
+    **dict(zip("οΑΒΕΖΗΙΚΜΝΟΡΤΧ", "oABEZHIKMNOPTX", strict=True)),
 }  # fmt: skip
+"""Sign -> how LaTeX prints it; tables copied from the page use it too."""
 _SIGNED = re.compile(r"(?<![\w.])-(?=\d)")
 _INTERVAL = re.compile(r" (\[.*?\])")
 
@@ -193,7 +201,8 @@ def _latex(table: Printed) -> Iterator[str]:
     yield r"\centering"
     yield rf"\caption{{{_tex(table.caption)}}}"
     yield rf"\label{{tab:{re.sub('[^a-z0-9]+', '-', table.view.anchor)}}}"
-    # as wide as its place at most: paper does not scroll
+    # as large as its place at most, which has room for caption and notes: paper does not scroll
+    yield r"\resizebox*{!}{\ifdim\totalheight>.8\textheight .8\textheight\else\totalheight\fi}{%"
     yield r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
     yield rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}"
     yield r"\toprule"
@@ -205,7 +214,7 @@ def _latex(table: Printed) -> Iterator[str]:
         if any(intervals):  # below the numbers, which keeps the columns narrow
             yield " & ".join(("", *(rf"\scriptsize {_tex(text)}" if text else "" for text in intervals))) + r" \\"
     yield r"\bottomrule"
-    yield r"\end{tabular}}"
+    yield r"\end{tabular}}}"
     if table.notes:
         yield r"\par\medskip\footnotesize\raggedright"
         yield " \\\\\n".join(map(_tex, table.notes))
@@ -228,7 +237,7 @@ def _heads(table: Printed) -> Iterator[str]:
 def _tex(text: str) -> str:
     """A text as LaTeX prints it, whatever special characters it holds."""
     signed = _SIGNED.sub("−", " ".join(text.split()))
-    escaped = "".join(_TEX.get(letter, letter) for letter in signed)
+    escaped = "".join(TEX.get(letter, letter) for letter in signed)
     if escaped.startswith(("[", "*")):  # behind the end of a line or a rule, this would be an argument of theirs
         escaped = f"{{}}{escaped}"
     return re.sub(f"{_RAISE}(.*?){_RAISE}", r"\\textsuperscript{\1}", escaped)

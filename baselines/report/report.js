@@ -356,8 +356,7 @@ function grid(table) {
   return [named, ...lines.map(line => [...line, ...new Array(width - line.length).fill("")])];
 }
 
-// As `bedside table` escapes (printed.py).
-const LATEX = { "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "−": "$-$", "±": "$\\pm$", "≥": "$\\geq$", "≤": "$\\leq$", "×": "$\\times$", "→": "$\\rightarrow$", "Δ": "$\\Delta$", "…": "\\dots{}", "–": "--", "†": "\\dag{}" };
+const LATEX = "TEX"; // the page puts the table of printed.py here
 const latex = text => (/^[[*]/.test(text) ? "{}" : "") + [...text].map(sign => LATEX[sign] ?? sign).join("");
 const NUMBER = /^[+−-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$/;
 const FORMATS = {

@@ -151,6 +151,21 @@ def test_how_much_data_there_was_is_no_largest_difference(
     assert len(lines) == 4 and all(", FRE  " in line and " score " in line for line in lines), lines  # and its unit
 
 
+def test_differences_in_several_units_are_compared_in_proportion(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    found = record(stand_in=None)
+    off = {"FKGL": 1.3, "FRE": 1.2}  # of scores, more points than of grades
+    numbers = [
+        replace(one, ci95=None, value=(one.value or 0) * off.get(one.column, 1)) for one in results(["Table 1"], found)
+    ]
+    write_run(tmp_path / "run", found, numbers)
+    assert execute(["compare", str(tmp_path / "run")]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Table 1, ")]
+    assert len(lines) == 4 and all(", FKGL  " in line and " grade " in line for line in lines), lines
+
+
 def test_every_row_of_the_table_names_its_provenance(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

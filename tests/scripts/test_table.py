@@ -64,8 +64,9 @@ def test_latex_is_booktabs_with_intervals_and_marks(tmp_path: Path) -> None:
     at = next(at for at, row in enumerate(rows) if row[0].startswith(r"Own \& co\_50\%"))
     assert re.fullmatch(r"\d+\.\d\d\$\^\\dagger\$", rows[at][1])
     assert rows[at + 1][0] == "" and re.fullmatch(r"\\scriptsize \{\}\[\d+\.\d\d, \d+\.\d\d\]", rows[at + 1][1])
-    # no wider than its place
-    assert text.count(r"\resizebox") == text.count(r"\end{tabular}}") == len(views)
+    # no wider and no higher than its place
+    assert text.count(r"\resizebox{\ifdim\width") == text.count(r"\end{tabular}}}") == len(views)
+    assert text.count(r"\resizebox*{!}{\ifdim\totalheight") == len(views)
     assert next(row for row in rows if row[0].startswith("BiomedCLIP"))[1].count("[") == 0
     assert r"23.73\textsuperscript{a}" in text and r"\cmidrule(lr){2-3}" in text and r"\toprule" in text
     assert "$^\\dagger$ not reproduced: data" in text and text.count("{") == text.count("}")
@@ -179,6 +180,7 @@ def test_every_sign_that_latex_reads_is_escaped() -> None:
     assert _tex(r"a_b^c~d\e{f}$5 #1 -3 1-2") == (
         r"a\_b\textasciicircum{}c\textasciitilde{}d\textbackslash{}e\{f\}\$5 \#1 $-$3 1-2"
     )
+    assert _tex("Λ-llama β Ο-1") == r"$\Lambda$-llama $\beta$ O-1"  # of which pdfLaTeX has no letter in a text
 
 
 @pytest.mark.parametrize("row", ["[ours]", "*ours"])

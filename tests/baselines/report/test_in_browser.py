@@ -127,12 +127,12 @@ def test_tables_are_sorted_and_copied(tab: Any) -> None:
 
 def test_a_copied_table_is_escaped_as_a_printed_one(tab: Any) -> None:
     tab.evaluate("navigator.clipboard.writeText = text => { window.copied = text; }")
-    tab.evaluate("document.querySelector('main section .scroll tbody th').dataset.text = '[x] <y> | *'")
+    tab.evaluate("document.querySelector('main section .scroll tbody th').dataset.text = '[x] <y> | * α'")
     made = {}
     for format_ in ("LaTeX", "Markdown", "CSV"):
         tab.locator(".tools").first.get_by_role("button", name=f"as {format_}").click()
         made[format_] = tab.evaluate("window.copied")
-    assert r"{}[x] \textless{}y\textgreater{} \textbar{} *" in made["LaTeX"]
+    assert r"{}[x] \textless{}y\textgreater{} \textbar{} * $\alpha$" in made["LaTeX"]
     assert r"\[x\] \<y\> \| \*" in made["Markdown"]
     name, *numbers = made["CSV"].splitlines()[0].split(",")
     assert name and all(numbers), "columns with the name of their group, in one line"
