@@ -2,7 +2,7 @@
 
 A text is given as it stands, and again with the escapes of JSON, HTML and URLs undone. Archives, compressed files,
 SQLite databases, Arrow tables and the compressed texts of PNG are opened, also inside each other. The bytes of anything
-else are read as text, in UTF-8, UTF-16 or Windows-1252. Base64 is not undone.
+else are read as text, in UTF-8, UTF-16, UTF-32 (as NumPy has it) or Windows-1252. Base64 is not undone.
 """
 
 from __future__ import annotations
@@ -88,8 +88,9 @@ def _opened(data: bytes, depth: int, room: list[int]) -> Iterator[str]:
     yield text
     if "\ufffd" in text:  # a table as Excel saves it, the text of a PNG
         yield data.decode("cp1252", "replace")
-    if b"\x00" in data[:4096]:
-        yield from (data[shift:].decode(order, "replace") for order in ("utf-16-le", "utf-16-be") for shift in (0, 1))
+    if b"\x00" in data:
+        for order, width in (("utf-16-le", 2), ("utf-16-be", 2), ("utf-32-le", 4)):
+            yield from (data[shift:].decode(order, "replace") for shift in range(width))
 
 
 def _unpacked(data: bytes, room: list[int]) -> Iterator[bytes | str]:
@@ -101,6 +102,8 @@ def _unpacked(data: bytes, room: list[int]) -> Iterator[bytes | str]:
     elif data.startswith(b"ARROW1"):
         reader = pa.ipc.open_file(pa.BufferReader(data))
         yield from _columns(reader.get_batch(at) for at in range(reader.num_record_batches))
+    elif data.startswith(b"\xff\xff\xff\xff"):
+        yield from _columns(pa.ipc.open_stream(pa.BufferReader(data)))
     elif data.startswith(_PNG):
         yield from (_inflated(packed, room) for packed in _packed_texts(data))
     elif data.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ", _ZSTD)):
@@ -197,5 +200,5 @@ def _columns(batches: Any) -> Iterator[bytes | str]:
                     yield value
                 elif isinstance(value, dict):
                     waiting += value.values()
-                elif isinstance(value, list):
+                elif isinstance(value, list | tuple):  # a map is a list of pairs
                     waiting += value

@@ -23,6 +23,7 @@ from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -289,6 +290,36 @@ def parquet(text: str) -> bytes:
     return sink.getvalue()
 
 
+def among_others(text: str) -> list[list[tuple[str, str]]]:
+    """A column of maps in which the text is neither the first value nor the smallest, which stand there as they are."""
+    draw = random.Random(0)
+    others = [" ".join(draw.choices(text.lower().split(), k=40)) for _ in range(60)]
+    return [[("said", one)] for one in ("A", *others, text, *others, "zz")]
+
+
+MAPS = pa.schema({"notes": pa.map_(pa.string(), pa.string())})
+
+
+def parquet_of_maps(text: str) -> bytes:
+    sink = io.BytesIO()
+    table = pa.table({"notes": among_others(text)}, MAPS)
+    pq.write_table(table, sink, compression="gzip", use_dictionary=False)
+    return sink.getvalue()
+
+
+def arrow_stream(text: str) -> bytes:
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, MAPS, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(pa.table({"notes": among_others(text)}, MAPS))
+    return sink.getvalue()
+
+
+def array(text: str) -> bytes:
+    sink = io.BytesIO()
+    np.save(sink, np.array([text]))
+    return sink.getvalue()
+
+
 def zipped(data: bytes) -> bytes:
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -327,6 +358,8 @@ WAYS: dict[str, Callable[[str], bytes]] = {
     "utf-16": lambda text: text.encode("utf-16-le"),
     "utf-16 at an odd place": lambda text: b"\0" + text.encode("utf-16-le"),
     "utf-16 the other way round": lambda text: text.encode("utf-16-be"),
+    "utf-16 behind much else": lambda text: b"x" * 5000 + text.encode("utf-16-le"),
+    "array": array,
     "gzip": lambda text: gzip.compress(text.encode()),
     "bzip2": lambda text: bz2.compress(text.encode()),
     "zlib": lambda text: zlib.compress(text.encode()),
@@ -337,7 +370,9 @@ WAYS: dict[str, Callable[[str], bytes]] = {
     "sqlite in zip": lambda text: zipped(sqlite(text)),
     "sqlite with a log": sqlite_with_a_log,
     "arrow": arrow,
+    "stream of arrow": arrow_stream,
     "parquet": parquet,
+    "maps in parquet": parquet_of_maps,
     "zip in zip": lambda text: zipped(zipped(text.encode())),
     "text of png": lambda text: png(text, international=False),
     "international text of png": lambda text: png(text, international=True),
