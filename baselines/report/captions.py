@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,7 @@ from loaders.medlaybench_v import CORPUS, MODALITY_NAMES
 from loaders.pages import cut, marks, thumbnail
 
 FACETS = ("gate", "status", "method of imaging", "split", "written by")
-_NOTHING = dict.fromkeys(CORPUS.columns)  # for the columns that an earlier release lacks
 _SIDE = 260  # pixels of the longer side of a picture
-_PICTURES = 12 << 20  # characters of all pictures: a page of 10,000 pairs opens at once, but not all have a picture
 
 
 def captions(release: Path, *, count: int = 6, seed: int = 0) -> Explored:
@@ -31,16 +30,18 @@ def captions(release: Path, *, count: int = 6, seed: int = 0) -> Explored:
     if manifest.corpus != CORPUS.name:
         raise InputError(release, found=f"a release of {manifest.corpus}", expected=f"one of {CORPUS.name}")
     with understood(release, expected="a release as `bedside build` wrote it"):
-        left, rows = _PICTURES, []
-        for content in _rows(release, manifest):
-            row = _row(content, pictured=left > 0)
-            left -= len(row.picture)
-            rows.append(row)
-    marks = ("every gate passed", "a gate failed")
-    return Explored.of("captions", rows, FACETS, marks=marks, fixed=count, seed=seed)
+        columns = [name for name in CORPUS.columns if name != "image"]
+        rows = [_row(content) for content in _rows(release, manifest, columns)]
+        marks = ("every gate passed", "a gate failed")
+        explored = Explored.of("captions", rows, FACETS, marks=marks, fixed=count, seed=seed)
+        return explored.pictured(
+            (content["image_id"], partial(_picture, content["image"]["bytes"]))
+            for content in _rows(release, manifest, ["image_id", "image"])
+            if content["image"]
+        )
 
 
-def _row(content: Mapping[str, Any], *, pictured: bool) -> Row:
+def _row(content: Mapping[str, Any]) -> Row:
     expert, lay = content["expert_caption"], content["layman_caption"]
     places, concepts = marks(expert, content["concepts"] or [])
     gates = content["gates"] or []
@@ -52,7 +53,6 @@ def _row(content: Mapping[str, Any], *, pictured: bool) -> Row:
         told.append(Told("Status", ": ".join(filter(None, (content["status"], content["status_reason"])))))
     source = (content["licence"], content["attribution"])
     told += [Told("Source", "; ".join(filter(None, source)))] if any(source) else []
-    image = content["image"] and content["image"]["bytes"]
     return Row(
         case=content["image_id"],
         title=cut(lay, 140),
@@ -67,7 +67,6 @@ def _row(content: Mapping[str, Any], *, pictured: bool) -> Row:
             "written by": [content["refiner"] or "unknown"],
         },
         told=told,
-        picture=_picture(image) if image and pictured else "",
         alt=lay,
     )
 
@@ -79,13 +78,14 @@ def _picture(image: bytes) -> str:
         return ""
 
 
-def _rows(release: Path, manifest: Manifest) -> Iterator[Mapping[str, Any]]:
+def _rows(release: Path, manifest: Manifest, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """These columns of the rows, None where an earlier release lacks one."""
     for shard in manifest.shards(*manifest.splits):
         try:
             with open_parquet(release / shard) as file:
                 for group in range(file.num_row_groups):
-                    for row in file.read_row_group(group).to_pylist():
-                        yield {**_NOTHING, **row}
+                    for row in file.read_row_group(group, columns=list(columns)).to_pylist():
+                        yield {**dict.fromkeys(columns), **row}
         except InputError as error:
             found = f"cannot be read: {error.found}"
             raise ReleaseError(release / shard, found=found, expected="a Parquet file", do=error.do) from error

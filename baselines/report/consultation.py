@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,6 @@ from loaders.threemdbench import DIAGNOSES, DOMAINS
 
 FACETS = ("diagnosis", "domain", "temperament", "setting", "problem", "ended by")
 _ENDED = {"break": "the patient", "cap": "the cap on utterances", "answer": "the one answer"}
-_PICTURES = 12 << 20
-"""Bytes of all photos of a page, first come first served: a photo belongs to a case, whatever runs it is in."""
 
 
 def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]:
@@ -48,8 +47,7 @@ def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]
     read = played(runs, PlayedCase[Consultation], public=public)
     if not read:
         return []
-    pictures = _Pictures(0 if public else _PICTURES)
-    rows = [_row(played_run, row, pictures) for played_run in read for row in played_run.rows]
+    rows = [_row(played_run, row) for played_run in read for row in played_run.rows]
     names = {played_run.number: f"run {played_run.number}: {_title(played_run)}" for played_run in read}
     found, also = _differences([(played_run.number, played_run.run) for played_run in read])
     html = render(
@@ -61,6 +59,9 @@ def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]
         named=named,
     )
     explored = Explored.of("consultations", rows, FACETS, runs=names)
+    if not public:  # a photo belongs to a case, whatever runs it is in
+        places = ((row.case_id, picture_path(one.run.folder, row.case_id)) for one in read for row in one.rows)
+        explored = explored.pictured((case, partial(_photo, path)) for case, path in places if is_file(path))
     return [Section("consultations", "Consultations", html, explored)]
 
 
@@ -121,21 +122,11 @@ def _problems(row: PlayedCase[Consultation]) -> tuple[str, ...]:
     return tuple(problem for problem, there in problems.items() if there)
 
 
-class _Pictures:
-    """Photos of cases as data URLs, each read once, as long as there is room for them."""
-
-    def __init__(self, room: int) -> None:
-        self._room = room
-        self._known: dict[str, str] = {}
-
-    def of(self, folder: Path, case_id: str) -> str:
-        if self._room > 0 and case_id not in self._known and is_file(path := picture_path(folder, case_id)):
-            self._known[case_id] = data_url(image_bytes(path))
-            self._room -= len(self._known[case_id])
-        return self._known.get(case_id, "")
+def _photo(path: Path) -> str:
+    return data_url(image_bytes(path))
 
 
-def _row(played_run: PlayedRun[Consultation], row: PlayedCase[Consultation], pictures: _Pictures) -> Row:
+def _row(played_run: PlayedRun[Consultation], row: PlayedCase[Consultation]) -> Row:
     record, problems = row.record, _problems(row)
     problem = "; ".join([*problems, *([row.problem] if row.problem else [])])
     if record is None:
@@ -172,7 +163,6 @@ def _row(played_run: PlayedRun[Consultation], row: PlayedCase[Consultation], pic
             )
             for turn in record.turns
         ],
-        picture=pictures.of(played_run.run.folder, row.case_id),
         alt=f"Photo of the case; gold diagnosis: {record.gold}",
     )
 

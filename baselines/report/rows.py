@@ -11,7 +11,7 @@ import base64
 import gzip
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
@@ -25,6 +25,8 @@ FIXED = 20
 """Number of rows of a section that are on the page without scripts."""
 MOST = 20_000
 """Maximum rows of a section in a page; if there are more, this many are drawn by seed."""
+ROOM = 12 << 20
+"""Characters of the pictures of a section: a page opens at once with them, and has room for some hundred."""
 _PIECE = 250  # rows that are unpacked together
 _PICTURES = 25  # pictures that are unpacked together, once one of them is wanted
 
@@ -148,6 +150,18 @@ class Explored:
         places = sorted(random.Random(seed).sample(range(len(rows)), min(MOST, len(rows))))
         kept = [rows[place] for place in places]
         return cls(anchor, kept, facets, marks, runs or {}, len(rows), _drawn(kept, fixed, seed))
+
+    def pictured(self, pictures: Iterable[tuple[str, Callable[[], str]]]) -> Explored:
+        """The same with pictures, each a case and what makes its data URL: those of the fixed rows, and of the others
+        as many as there is room for."""
+        room, made = ROOM, dict[str, str]()
+        fixed, kept = ({row.case for row in rows} for rows in (self.fixed, self.rows))
+        for case, picture in pictures:
+            if case not in made and (case in fixed or (case in kept and room > 0)):
+                made[case] = picture()
+                room -= len(made[case])
+        of = [[replace(row, picture=made.get(row.case, "")) for row in rows] for rows in (self.rows, self.fixed)]
+        return replace(self, rows=of[0], fixed=of[1])
 
     def without(self, secrets: Secrets) -> Explored:
         """The same with everything hidden removed from all its texts."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,23 @@ def test_a_page_holds_so_many_rows_and_says_of_how_many(monkeypatch: pytest.Monk
     explored = Explored.of("a", rows, ())
     assert len(explored.rows) == 30 and explored.total == 100 and len(explored.fixed) == FIXED
     assert list(explored.rows) == sorted(explored.rows, key=lambda row: row.case)
+
+
+def test_rows_that_stand_without_scripts_have_their_pictures_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("baselines.report.rows.ROOM", 25)
+    rows = [Row(f"case-{at:03d}", "t", run) for run in (1, 2) for at in range(50)]
+    explored = Explored.of("a", rows, (), fixed=4)
+    made: list[str] = []
+
+    def picture(case: str) -> str:
+        made.append(case)
+        return f"{case}.jpg"  # twelve characters
+
+    pictured = explored.pictured((row.case, partial(picture, row.case)) for row in rows if row.case != "case-001")
+    fixed = {row.case for row in explored.fixed}
+    assert [row.picture for row in pictured.fixed] == [f"{row.case}.jpg" for row in explored.fixed]
+    assert {row.case for row in pictured.rows if row.picture} == set(made) == {"case-000", "case-002", *fixed}
+    assert len(made) == len(set(made))  # once, whatever runs a case is in
 
 
 def test_a_run_over_other_cases_is_compared_with_nothing(tmp_path: Path) -> None:
