@@ -35,9 +35,9 @@ def captions(release: Path, *, count: int = 6, seed: int = 0) -> Explored:
         marks = ("every gate passed", "a gate failed")
         explored = Explored.of("captions", rows, FACETS, marks=marks, fixed=count, seed=seed)
         return explored.pictured(
-            (content["image_id"], partial(_picture, content["image"]["bytes"]))
+            (content["image_id"], partial(_picture, data))
             for content in _rows(release, manifest, ["image_id", "image"])
-            if content["image"]
+            if (data := (content["image"] or {}).get("bytes"))
         )
 
 
