@@ -17,7 +17,7 @@ from loaders.plugins import BASELINES, brought
 from scripts.commands import RUN
 from scripts.terminal.console import output
 from scripts.terminal.finish import tell_absent, tell_half_known
-from scripts.terminal.options import LAST_SEED, file_outside_releases
+from scripts.terminal.options import file_outside_releases
 
 
 def command(
@@ -26,9 +26,6 @@ def command(
         Path("report.html"), "--out", "-o", metavar="FILE", help="HTML file to write.", callback=file_outside_releases
     ),
     release: str | None = typer.Option(None, metavar="DIR|REPO[@TAG]", help="Show pairs of this release."),
-    pairs: int = typer.Option(6, min=1, metavar="N", help="Pairs on the page that are shown without JavaScript."),
-    seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for choosing these pairs."),
-    figures: bool = typer.Option(True, "--figures/--no-figures", help="Draw figures."),
     public: bool = typer.Option(
         False,
         "--public",
@@ -60,9 +57,7 @@ def command(
         kinds = [(run.folder, CONCEALED.get(run.record.baseline)) for run in read]
         tell_half_known(sum(kept_in_records(place, kind) for place, kind in kinds if kind is not None))
     plugins = {plugin.name: plugin for plugin in brought(BASELINES, RUN)[0]}
-    page = write_report(
-        read, out, release=folder, pairs=pairs, seed=seed, drawn=figures, plugins=plugins, public=public or bool(space)
-    )
+    page = write_report(read, out, release=folder, plugins=plugins, public=public or bool(space))
     output.print(f"report: {resolved(page)}")
     if space:
         output.print(f"Space: {publish_page(page, space)}")

@@ -17,11 +17,12 @@ from loaders.medlaybench_v import CORPUS, MODALITY_NAMES
 from loaders.pages import cut, marks, thumbnail
 
 FACETS = ("gate", "status", "method of imaging", "split", "written by")
+_FIXED = 6
 _SIDE = 260  # pixels of the longer side of a picture
 
 
-def captions(release: Path, *, count: int = 6, seed: int = 0) -> Explored:
-    """The pairs of a release folder, `count` of them on the page without scripts: some with a failed gate first.
+def captions(release: Path) -> Explored:
+    """The pairs of a release folder, a few of them on the page without scripts: some with a failed gate first.
 
     Raises: ReleaseError when the folder is no release or a file of it cannot be read, InputError when its corpus has no
     caption pairs.
@@ -33,7 +34,7 @@ def captions(release: Path, *, count: int = 6, seed: int = 0) -> Explored:
         columns = [name for name in CORPUS.columns if name != "image"]
         rows = [_row(content) for content in _rows(release, manifest, columns)]
         marks = ("every gate passed", "a gate failed")
-        explored = Explored.of("captions", rows, FACETS, marks=marks, fixed=count, seed=seed)
+        explored = Explored.of("captions", rows, FACETS, marks=marks, fixed=_FIXED)
         return explored.pictured(
             (content["image_id"], partial(_picture, data))
             for content in _rows(release, manifest, ["image_id", "image"])

@@ -66,15 +66,12 @@ def write_report(
     page: Path,
     *,
     release: Path | None = None,
-    pairs: int = 6,
-    seed: int = 0,
-    drawn: bool = True,
     plugins: Mapping[str, Plugin] | None = None,
     public: bool = False,
 ) -> Path:
-    """Write the page and return its path; `drawn` says whether figures are.
+    """Write the page and return its path.
 
-    All pairs of `release` can be explored, `pairs` of them without scripts. `plugins` are the baselines of other
+    All pairs of `release` can be explored. `plugins` are the baselines of other
     packages, which may have sections of their own. A `public` page holds nothing that `Secrets` finds of what the cases
     of the runs hide, and no photo of a run, since its licence is unknown here.
 
@@ -88,8 +85,8 @@ def write_report(
     papers = list(dict.fromkeys(view.paper for view in views))
     shown = sections(runs, plugins, public=public)
     if release:
-        pairs_of = captions(release, count=pairs, seed=seed)
-        shown.append(Section("captions", "Captions of the release", render("baselines/report/captions.html"), pairs_of))
+        said = render("baselines/report/captions.html")
+        shown.append(Section("captions", "Captions of the release", said, captions(release)))
     if public:
         secrets = hidden_texts(runs)
         shown = [replace(one, explored=one.explored and one.explored.without(secrets)) for one in shown]
@@ -109,7 +106,7 @@ def write_report(
         runs=list(enumerate(runs, start=1)),
         papers=papers,
         cited=[_PAPERS[name] for name in papers if name in _PAPERS],
-        views=[(view, figures(view, runs) if drawn else []) for view in views],
+        views=[(view, figures(view, runs)) for view in views],
         sections=shown,
         files={number: _files(run, page) for number, run in enumerate(runs, start=1)},
         **_counted(runs, results),

@@ -140,7 +140,7 @@ def test_training_photos_in_disguise_and_patients_of_training_are_named_and_then
     again = tmp_path / "again"
     assert execute(["rescore", str(tmp_path), "-o", str(again)]) == 0
     assert [one.as_row() for one in read_run(again)[1]] == [one.as_row() for one in results]
-    write_report(read_runs([tmp_path]), tmp_path / "report.html", drawn=False)
+    write_report(read_runs([tmp_path]), tmp_path / "report.html")
     _consulted(made, tmp_path, capsys)
 
 
@@ -235,7 +235,7 @@ def test_folders_with_labels_and_without(made: Made, tmp_path: Path, capsys: pyt
     cues = read_cues(tmp_path / "three" / "cues.parquet", only.record.data.content_digest if only.record else "")
     assert sorted(cues.names) == [f"2024/{at}.jpg" for at in range(3)]
     assert all(set(names) <= set(NAMES) for names in cues.names.values())
-    write_report(read_runs([tmp_path / "three"]), tmp_path / "report.html", drawn=False)
+    write_report(read_runs([tmp_path / "three"]), tmp_path / "report.html")
     assert execute(["rescore", str(tmp_path / "three"), "-o", str(tmp_path / "again")]) == 2
     assert "photos without labels" in told(capsys)
 

@@ -128,9 +128,9 @@ def test_the_report_shows_a_section_of_it(install: Install, tmp_path: Path) -> N
     install("parrot", WORKING, "parrot = parrot_code")
     run = _run_of("parrot", tmp_path / "run")
     page = tmp_path / "report.html"
-    assert execute(["report", str(run.folder), "-o", str(page), "--no-figures"]) == 0
+    assert execute(["report", str(run.folder), "-o", str(page)]) == 0
     assert "<p>again, by run 1</p>" in page.read_text(encoding="utf-8")
-    write_report([run], page, drawn=False)
+    write_report([run], page)
     assert "again, by run" not in page.read_text(encoding="utf-8")  # whoever names no plug-in gets none
 
 

@@ -120,7 +120,7 @@ def test_retrieval_encodes_once_and_joins_the_report(
     told = " ".join(capsys.readouterr().out.split())
     assert "The paper prints these tables for other models" in told and "stand-in" in told
     page = tmp_path / "report.html"
-    assert execute(["report", str(tmp_path / "one"), "--release", str(captions), "-o", str(page), "--no-figures"]) == 0
+    assert execute(["report", str(tmp_path / "one"), "--release", str(captions), "-o", str(page)]) == 0
     assert "Stand-in" in page.read_text(encoding="utf-8")
     assert run("ablation", tmp_path / "one", "-o", tmp_path / "ablation") == 0
 

@@ -190,7 +190,7 @@ def test_physicians_are_shown_beside_a_model_on_the_same_cases(photos: Path, pla
     assert {one.table for one in results} == {"Table 7"} and record.baseline == "physicians"
     assert {one.row for one in results} == {"scripted/majority", "Labeler R1", "Labeler R2"}
     assert execute(["select", "physicians", *sheets, "--run", str(played), "-o", str(out)]) == 2
-    assert execute(["report", str(run), str(out), "-o", str(tmp_path / "report.html"), "--no-figures"]) == 0
+    assert execute(["report", str(run), str(out), "-o", str(tmp_path / "report.html")]) == 0
 
 
 def test_a_physician_sees_no_smaller_photo_than_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

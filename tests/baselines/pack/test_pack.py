@@ -156,7 +156,7 @@ def test_what_is_packed_holds_nothing_hidden_and_opens_again(
     folder = unpacked(tmp_path / "a.zip", tmp_path / "unpacked")
     values = [[(result.key, result.value) for result in read_run(place)[1]] for place in (folder, run)]
     assert values[0] == values[1] and read_run(folder)[0].run_id == read_run(run)[0].run_id
-    assert execute(["report", str(folder), "-o", str(tmp_path / "report.html"), "--no-figures"]) == 0
+    assert execute(["report", str(folder), "-o", str(tmp_path / "report.html")]) == 0
     assert execute(["compare", str(folder), "--all", "--json"]) in (0, 2)  # 2: no number that the paper prints
     assert not secrets.stands_in(html.unescape((tmp_path / "report.html").read_text()))
     assert len(read_played(folder, PlayedCase[JudgedEpisode])) == 2
@@ -198,7 +198,7 @@ def test_photos_stay_out_and_a_report_says_so(tmp_path: Path, capsys: pytest.Cap
     assert not list(folder.rglob("*.jpg"))
     absent = {}
     for at in (folder, made):
-        assert execute(["report", str(at), "-o", str(tmp_path / "report.html"), "--no-figures"]) == 0
+        assert execute(["report", str(at), "-o", str(tmp_path / "report.html")]) == 0
         absent[at] = "The folder of this run holds no photos" in (tmp_path / "report.html").read_text("utf-8")
     assert absent == {folder: True, made: False}
 
@@ -220,14 +220,14 @@ def test_a_public_report_holds_nothing_hidden(
     secrets = Secrets(known_to(made, home))
     made(run)
     shown = {}
-    for name in ("--public", "--no-figures"):
-        page = tmp_path / f"{name}.html"
-        assert execute(["report", str(run), name, "-o", str(page)]) == 0
+    for public in ([], ["--public"]):
+        page = tmp_path / f"{len(public)}.html"
+        assert execute(["report", str(run), *public, "-o", str(page)]) == 0
         text = page.read_text(encoding="utf-8")
         rows = packed_rows(text, "confirmation-dialogues")
         assert rows.count('"Clinician, turn 1 ') == 2
-        shown[name] = [any(map(secrets.stands_in, texts_of(part.encode()))) for part in (text, rows)]
-    assert shown == {"--public": [False, False], "--no-figures": [True, True]}
+        shown[len(public)] = [any(map(secrets.stands_in, texts_of(part.encode()))) for part in (text, rows)]
+    assert shown == {0: [True, True], 1: [False, False]}
 
 
 def test_a_public_report_of_a_run_that_tells_is_not_written(home: Path, run: Path, tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_public_report_of_a_run_that_tells_is_not_written(home: Path, run: Pat
 
 def test_an_earlier_versions_run_opens_and_can_be_continued(home: Path, run: Path, tmp_path: Path) -> None:
     as_before(run)
-    assert execute(["report", str(run), "-o", str(tmp_path / "report.html"), "--no-figures"]) == 0
+    assert execute(["report", str(run), "-o", str(tmp_path / "report.html")]) == 0
     assert "/home/ada" not in (tmp_path / "report.html").read_text()
     asked = ["run", "confirmation", str(home / "release"), "-o", str(run), "--limit", "2", *AGENTS]
     assert execute(asked) == 0

@@ -64,7 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def html(folder: Path) -> str:
-    return write_report(read_runs([folder]), folder.parent / "report.html", drawn=False).read_text("utf-8")
+    return write_report(read_runs([folder]), folder.parent / "report.html").read_text("utf-8")
 
 
 def test_nothing_runs_and_nothing_is_fetched(html: str) -> None:
@@ -231,7 +231,7 @@ def test_confusion_matrices_show_every_domain_and_say_what_they_leave_out() -> N
 
 def test_runs_over_different_corpora_share_a_page(folder: Path, tmp_path: Path) -> None:
     captions = write_captions(tmp_path / "language", ["Table 1"], baseline="language")
-    html = write_report(read_runs([folder, captions]), tmp_path / "report.html", drawn=False).read_text("utf-8")
+    html = write_report(read_runs([folder, captions]), tmp_path / "report.html").read_text("utf-8")
     page = Page(html)
     assert "3MDBench, Table 5" in page.text and "MedLayBench-V, Table 1" in page.text
     assert "Sviridov" in page.text and "Han Jang" in page.text

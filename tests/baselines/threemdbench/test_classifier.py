@@ -284,7 +284,7 @@ def answered(weights: Path, photos: Any, classes: int, facts: Any, precision: st
 
 
 def test_the_report_shows_it(undisturbed: Path, tmp_path: Path) -> None:
-    page = write_report(read_runs([undisturbed]), tmp_path / "report.html", drawn=False).read_text()
+    page = write_report(read_runs([undisturbed]), tmp_path / "report.html").read_text()
     for text in ("Image classifiers", "Majority class", "temperature scaling", "another domain", "Stand-in"):
         assert text in page, text
     assert page.count("<script") == 2  # the page's own, one for the first frame
@@ -423,7 +423,7 @@ def test_class_folders_with_a_broken_photo_bf16_and_own_weights(
     right = sum(int(one.label == given) for one, given in zip(readable, first, strict=True))
     assert right == sum(content["confusions"][0]["counts"][at][at] for at in range(2))
     assert sum(line[-1] for line in content["confusions"][0]["counts"]) == 1  # the broken one: no answer
-    write_report(read_runs([out]), tmp_path / "report.html", drawn=False)
+    write_report(read_runs([out]), tmp_path / "report.html")
     (photos / "test" / "none" / "copy.jpg").write_bytes(noise(1, 3))
     assert train(photos, tmp_path / "leaking", "--epochs", 1) == 2
     assert "the same bytes as" in told(capsys)
