@@ -74,19 +74,6 @@ def even_hashes(count: int) -> Hashes:
     return hashes
 
 
-def uneven_hashes(like: Hashes, count: int) -> Hashes:
-    """Hashes as uneven as those of real photos: each is one of them with every fourth bit or so flipped."""
-    draw = np.random.default_rng(1)
-    chosen = like[draw.integers(0, len(like), count)]
-    return np.asarray(chosen ^ (draw.integers(0, 2**64, count, np.uint64) & draw.integers(0, 2**64, count, np.uint64)))
-
-
-def hashes_of(files: Sequence[bytes]) -> Hashes:
-    """The hash of each picture as it is; too plain ones left out."""
-    found = [whole(read_picture(data)) for data in files]
-    return np.array([hashes[0, 0] for hashes in found if hashes is not None], np.uint64)
-
-
 def ask_rival(python: str, tool: str, request: dict[str, Any]) -> dict[str, Any]:
     """What rival_finders.py answers, by that Python; `missing` where the Python itself cannot be run."""
     script = Path(__file__).with_name("rival_finders.py")

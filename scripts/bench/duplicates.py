@@ -19,7 +19,7 @@ Prints
   join        50,000 hashes with all within 8 bits of 800,000, 16 a picture, as curation does, against faiss
               IndexBinaryFlat on one thread; the memory above what the process held; exact against faiss and against
               a plain comparison of 1,000 of them with all
-  quality     blur, before and after calibration per source; text laid over photos, on marked and unmarked ones
+  blur        blurred files against the rest
 
 and whether each goal is met; exit status 1 where one is missed. Times are CPU seconds, the fastest of some rounds.
 """
@@ -30,7 +30,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -106,82 +106,34 @@ def show_pairs(photos: Photos, found: Found) -> None:
     output.print(shown)
 
 
-def show_mistakes(photos: Photos, pairs: set[Pair]) -> None:
-    """Which originals were joined wrongly: a person should look at them, as sets of web photos hold unlisted copies."""
-    wrong: Counter[tuple[str, ...]] = Counter()
-    for one, other in photos.mistakes(pairs):
-        wrong[tuple(sorted(photos.files[place].name for place in (one, other)))] += 1
-    if wrong:
-        named = Counter(name for pair in wrong for name in pair)
-        most = ", ".join(f"{name} ({count})" for name, count in named.most_common(4))
-        output.print(f"Bedside's {len(wrong)} pairs against the truth, most of them with {most}")
-
-
-def show_speed(files: Sequence[Path], options: argparse.Namespace, goals: Table) -> None:
+def add_speed(files: Sequence[Path], options: argparse.Namespace, goals: Table) -> None:
     """Hashing and the join."""
-    jpegs = duplicate_speed.jpegs(files, options.jpegs)
-    times = duplicate_speed.hashing(jpegs, options.rounds)
+    times = duplicate_speed.hashing(duplicate_speed.jpegs(files, options.jpegs), options.rounds)
     plain = times.get("imagehash.phash, plain", float("nan"))
-    shown = table(
-        f"\nHashing {len(jpegs):,} JPEGs of 1,024 pixels, decoding included", "what", "ratio", right=("ratio",)
-    )
-    for name, milliseconds in times.items():
-        shown.add_row(name, f"{milliseconds / plain:.2f}x" if plain == plain else f"{milliseconds:.2f} ms")
-    output.print(shown)
     ratio = times["whole, 8 orientations x 2 variants"] / plain
     add_goal(goals, "hashing against imagehash.phash", "<= 0.50x", f"{ratio:.2f}x", ratio <= 0.5)
 
-    sets = {"evenly random": duplicate_speed.even_hashes(duplicate_speed.EACH * options.pictures)}
-    like, count = duplicate_speed.hashes_of(jpegs), len(sets["evenly random"])
-    sets["uneven as those photos'"] = duplicate_speed.uneven_hashes(like, count)
-    columns = ("pairs", "faster than faiss", "memory", "memory of faiss", "exact")
-    shown = table(
-        f"\nJoin of the hashes of {options.pictures:,} pictures within {DISTANCE} bits",
-        "hashes",
-        *columns,
-        right=columns,
-    )
-    for name, hashes in sets.items():
-        done = duplicate_speed.join(hashes, DISTANCE, options.rounds, options.others)
-        mine, faiss = done["ours"], done["faiss"]
-        if "missing" in faiss:
-            output.print(f"faiss is left out: {faiss['missing']}")
-        faster = faiss.get("seconds", float("nan")) / mine["seconds"]
-        theirs = f"{faiss['peak']:.0f} MB" if "peak" in faiss else "not run"
-        shown.add_row(
-            name, f"{done['pairs']:,}", f"{faster:.1f}x", f"{mine['peak']:.0f} MB", theirs, str(done["exact"])
-        )
-        add_goal(goals, f"join, {name}", ">= 5x faiss", f"{faster:.1f}x", faster >= 5)
-        add_goal(goals, f"join, {name}: memory", "<= 150 MB", f"{mine['peak']:.0f} MB", mine["peak"] <= 150)
-        add_goal(goals, f"join, {name}: exact", "yes", "yes" if done["exact"] else "no", done["exact"])
-    output.print(shown)
+    hashes = duplicate_speed.even_hashes(duplicate_speed.EACH * options.pictures)
+    done = duplicate_speed.join(hashes, DISTANCE, options.rounds, options.others)
+    mine, faiss = done["ours"], done["faiss"]
+    if "missing" in faiss:
+        output.print(f"faiss is left out: {faiss['missing']}")
+    faster = faiss.get("seconds", float("nan")) / mine["seconds"]
+    add_goal(goals, "join, evenly random", ">= 5x faiss", f"{faster:.1f}x", faster >= 5)
+    add_goal(goals, "join, evenly random: memory", "<= 150 MB", f"{mine['peak']:.0f} MB", mine["peak"] <= 150)
+    add_goal(goals, "join, evenly random: exact", "yes", "yes" if done["exact"] else "no", done["exact"])
 
 
-def show_quality(photos: Photos, curation: Curation, goals: Table) -> None:
-    """Blurred files against the rest, and text marks against the rest."""
+def add_blur(photos: Photos, curation: Curation, goals: Table) -> None:
+    """Blurred files against the rest, by their sharpness."""
     blurred = np.array([how == "gaussian_blur_r3" for how in photos.how])
-    marked = np.array([how == "watermark_text" for how in photos.how])
-    sharpness, least, blur, text = [], [], [], []
-    for one, judged in zip(curation.files, curation.judgements, strict=True):
-        if one.content is None or judged is None:
+    sharpness = []
+    for one in curation.files:
+        if one.content is None:
             raise InputError(one.file.path, found=one.detail, expected="an image that can be read")
         sharpness.append(one.content.quality.sharpness)
-        least.append(judged.least_sharpness)
-        blur.append("blurred" in judged.flags)
-        text.append("text_overlay" in judged.flags)
-    before = _area(-np.array(sharpness), blurred)
-    after = _area(np.array(least) / np.maximum(sharpness, 1e-9), blurred)
-    found, wrong = float(np.mean(np.array(blur)[blurred])), float(np.mean(np.array(blur)[~blurred]))
-    add_goal(goals, "blur: AUC", ">= .99", f"{before:.4f}", before >= 0.99)
-    add_goal(goals, "blur flag: recall", ">= .95", f"{found:.3f}", found >= 0.95)
-    add_goal(goals, "blur flag: false positives", "<= .05", f"{wrong:.3f}", wrong <= 0.05)
-    output.print(
-        f"\nBlur: AUC {before:.4f} by sharpness, {after:.4f} by sharpness over its source's limit; "
-        f"the flag finds {found:.1%} of the blurred and {wrong:.1%} of the rest"
-    )
-    flags = np.array(text)
-    counts = [f"{flags[of].sum()} of {of.sum()}" for of in (marked, ~marked)]
-    output.print(f"Text laid over: {counts[0]} marked photos found, {counts[1]} others flagged")
+    area = _area(-np.array(sharpness), blurred)
+    add_goal(goals, "blur: AUC", ">= .99", f"{area:.4f}", area >= 0.99)
 
 
 def _area(scores: np.ndarray, positive: np.ndarray) -> float:
@@ -218,17 +170,16 @@ def _all(options: argparse.Namespace) -> bool:
         files = [*photos.files]
         for more in ("photos", "radiology"):
             files += sorted((data / more).rglob("*.jpg"))
-        show_speed(files, options, goals)
+        add_speed(files, options, goals)
     output.print(goals)
     return all(row.texts[-1] == _MET for row in goals.rows)
 
 
 def _show_found(photos: Photos, options: argparse.Namespace, goals: Table) -> None:
-    """What is found in each set, and how the quality is judged."""
+    """What is found in each set, and how sharpness tells blurred files."""
     data = options.folder.parent
     pairs, seconds, curation = ours(photos)
     show_pairs(photos, {"bedside": (pairs, seconds), **rivals(photos, options.others)})
-    show_mistakes(photos, pairs)
     right = len(pairs & photos.pairs)
     add_goal(goals, "precision of pairs", ">= .98", f"{right / len(pairs):.3f}", right / len(pairs) >= 0.98)
     add_goal(goals, "recall of pairs", ">= .93", f"{right / len(photos.pairs):.3f}", right / len(photos.pairs) >= 0.93)
@@ -242,10 +193,8 @@ def _show_found(photos: Photos, options: argparse.Namespace, goals: Table) -> No
     if options.fresh and (data / "photos_manifest.csv").exists():
         with tempfile.TemporaryDirectory() as folder:
             fresh = fresh_copies(data, used_by(options.folder), options.fresh, Path(folder))
-            pairs, seconds, _ = ours(fresh)
-            show_pairs(fresh, {"bedside": (pairs, seconds), **rivals(fresh, options.others)})
-            show_mistakes(fresh, pairs)
-    show_quality(photos, curation, goals)
+            show_pairs(fresh, {"bedside": ours(fresh)[:2], **rivals(fresh, options.others)})
+    add_blur(photos, curation, goals)
 
 
 if __name__ == "__main__":
