@@ -97,10 +97,12 @@ def _print_tables(pairs: list[Compared]) -> None:
         groups[_title(pair)].append(pair)
     right = ("numbers", "largest difference")
     shown = table("Own numbers beside the paper's", "table", *right, "of", "called", right=right)
+    mixed = False
     for title, group in groups.items():
         apart = [(pair, round(pair.difference, pair.decimals)) for pair in group if pair.difference is not None]
         apart = [one for one in apart if one[0].own.unit not in _NO_DISTANCE] or apart
         several = len({pair.own.unit for pair, _ in apart}) > 1
+        mixed = mixed or several
         furthest, far = max(apart, key=partial(_distance, proportional=several), default=(group[0], 0.0))
         unit = "points" if furthest.own.unit.startswith("percent") else furthest.own.unit
         called = Counter(f"{pair.own.provenance}: {pair.verdict}" for pair in group).most_common()
@@ -112,7 +114,8 @@ def _print_tables(pairs: list[Compared]) -> None:
             ", ".join(name if len(called) == 1 else f"{count:,} {name}" for name, count in called),
         )
     output.print(shown)
-    output.print("Every number: --all, --json; those of one table: --table NAME", style="dim")
+    said = "Largest: in tables of several units, in proportion to the published number. " if mixed else ""
+    output.print(f"{said}Every number: --all, --json; those of one table: --table NAME", style="dim")
 
 
 def _distance(one: tuple[Compared, float], *, proportional: bool) -> float:

@@ -41,7 +41,8 @@ def command(
     """Write the paper's tables with your runs' numbers and intervals: LaTeX, Markdown or CSV.
 
     † marks a number that is no reproduction, with the conditions that differ; ‡ marks a stand-in. LaTeX needs booktabs
-    and graphicx. CSV holds every number, one per line, including those without a place in the paper's tables.
+    and graphicx, and for names in other scripts than Latin and Greek LuaLaTeX or XeLaTeX. CSV holds every number, one
+    per line, including those without a place in the paper's tables.
 
     Example: `bedside table runs/language --paper --format latex -o tables.tex`
     """
