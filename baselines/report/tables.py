@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 from baselines.medlaybench_v.retrieval import METHODS, figure_a4
 from baselines.results.comparison import Compared, FinishedRun
-from baselines.results.conformance import apart
+from baselines.results.conformance import apart, spread
 from baselines.results.published import Heading, Published, counterpart, headings, published, short
 from baselines.results.run import Result
 
@@ -99,7 +99,7 @@ class Row:
         return ", ".join(part for part in self.labels if part)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableView:
     """A table of the paper with the own numbers in it.
 
@@ -128,7 +128,7 @@ class TableView:
         """An id for links."""
         return "-".join((self.paper + " " + self.name).lower().split())
 
-    @property
+    @cached_property
     def runs(self) -> list[int]:
         """The runs, by number, that its own numbers come from."""
         numbers = {number for row in self.rows for cell in row.cells for number, _ in cell.own}
@@ -209,11 +209,12 @@ def _remarks(own: _Numbers) -> list[str]:
         if pair.own.value is None:
             note = f"not computed: {note.removeprefix('not computed: ')}"
         told.setdefault(note, []).append((run, pair))
-    made, every = [], [pair.own.key for _, pair in own]
+    made, different = [], spread([pair.own.key for _, pair in own])
+    several = len({run for run, _ in own})
     for note, some in told.items():
         runs = sorted({run for run, _ in some})
-        by = f"run {', '.join(map(str, runs))}" if len(runs) < len({run for run, _ in own}) else ""
-        of = "; ".join(filter(None, (by, apart([pair.own.key for _, pair in some], every))))
+        by = f"run {', '.join(map(str, runs))}" if len(runs) < several else ""
+        of = "; ".join(filter(None, (by, apart([pair.own.key for _, pair in some], different))))
         made += [f"{of}: {note}" if of else note] if note else []
     return made
 

@@ -134,20 +134,26 @@ def tables(keys: Iterable[Key], facts: Mapping[str, Any]) -> list[dict[str, Any]
             of_table.setdefault(key[:2], {}).setdefault(entry, []).append(key)
     made = []
     for (paper, table), entries in of_table.items():
+        different = spread(every[paper, table])
         rows = [
-            {**asdict(entry), "of": apart(of, every[paper, table])}
+            {**asdict(entry), "of": apart(of, different)}
             for entry, of in sorted(entries.items(), key=lambda item: CONDITIONS.index(item[0].condition))
         ]
         made.append({"paper": paper, "table": table, "conditions": rows})
     return made
 
 
-def apart(keys: Sequence[Key], every: Sequence[Key]) -> str:
-    """The rows, settings, columns and groups of some numbers, if they are not those of every number of the table."""
+def spread(keys: Sequence[Key]) -> list[int]:
+    """How many different rows, settings, columns and groups numbers have."""
+    return [len(set(parts)) for parts in list(zip(*keys, strict=True))[2:]]
+
+
+def apart(keys: Sequence[Key], different: Sequence[int]) -> str:
+    """The rows, settings, columns and groups of some numbers, if the table has more `different` ones (`spread`)."""
     named = []
-    for at in (2, 3, 4, 5):
-        some = list(dict.fromkeys(key[at] for key in keys))
-        if len(some) < len({key[at] for key in every}):
+    for parts, count in zip(list(zip(*keys, strict=True))[2:], different, strict=True):
+        some = dict.fromkeys(parts)
+        if len(some) < count:
             named.append(" | ".join(some))
     return "; ".join(filter(None, named))
 

@@ -190,7 +190,7 @@ class Keyed:
         return self.paper, self.table, self.row, self.setting, self.column, self.split_or_group
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Result(Keyed):
     """One number: the ledger's ten columns, its counts and interval, the record of its run (None: published).
 
@@ -249,21 +249,21 @@ class Result(Keyed):
     def run_id(self) -> str | None:
         return None if self.record is None else self.record.run_id
 
-    @property
+    @cached_property
     def provenance(self) -> str:
         """Where it comes from: published, stand-in, unknown, reproduced, or own with what differs: "own (data)"."""
         if self.record is None:
             return "published"
         if self.record.stand_in is not None:
             return "stand-in"
-        return judge(self.key, self.record.facts).label if self.record.judged else "unknown"
+        return self.conformance.label if self.record.judged else "unknown"
 
     @property
     def kind(self) -> str:
         """Its provenance in one word: published, stand-in, unknown, reproduced or own."""
         return self.provenance.partition(" ")[0]
 
-    @property
+    @cached_property
     def conformance(self) -> Judgement:
         """How it compares with the conditions of its paper's table. Raises ValueError for a published number."""
         if self.record is None:

@@ -229,6 +229,12 @@ def test_the_same_runs_give_the_same_page(tmp_path: Path) -> None:
 # --- What stands in a table -------------------------------------------------------------------------------------------
 
 
+def test_what_each_cell_asks_is_found_once(tmp_path: Path) -> None:
+    (run,) = read_runs([write(tmp_path / "run", ["Table 3"], stand_in=None)])
+    (view,) = tables([run])[:1]
+    assert view.runs is view.runs == [1] and run.results[0].conformance is run.results[0].conformance
+
+
 def test_own_rows_come_first_and_the_papers_others_follow(tmp_path: Path) -> None:
     found = record()
     rows = {"BiomedCLIP": "mine", "PubMedCLIP": "PubMedCLIP"}

@@ -13,7 +13,7 @@ import pytest
 
 from baselines.results import conformance
 from baselines.results.comparison import conditions
-from baselines.results.conformance import CONDITIONS, apart, judge
+from baselines.results.conformance import CONDITIONS, apart, judge, spread
 from baselines.results.published import published, same
 from baselines.results.run import PROVIDER, WEIGHTS, DataUsed, ModelUsed, Result, RunRecord, read_run, write_run
 from baselines.threemdbench.consultation.prompts import read_prompts
@@ -354,4 +354,5 @@ def test_a_split_of_a_language_run_is_that_split_whatever_else_was_read() -> Non
 
 def test_a_part_of_a_key_that_is_empty_names_nothing() -> None:
     every = [cell(row=row, setting=setting, split_or_group="").key for row, setting in (("A", "x"), ("All", ""))]
-    assert apart(every[1:], every) == "All" and apart(every[:1], every) == "A; x" and apart(every, every) == ""
+    different = spread(every)
+    assert [apart(some, different) for some in (every[1:], every[:1], every)] == ["All", "A; x", ""]
