@@ -18,7 +18,8 @@ _POWERS = {"linear": 1, "quadratic": 2}
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Cohen's kappa with its interval; both None if chance alone explains everything (one label throughout)."""
+    """Cohen's kappa with its interval; both None if chance alone explains everything (one label throughout), and the
+    interval where it does so in every resample."""
 
     kappa: float | None
     ci95: Interval | None
@@ -65,7 +66,8 @@ def cohen_kappa(
     if np.isnan(kappa):
         return Agreement(None, None, observed, len(one))
     replicates = kappas(resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters))
-    return Agreement(kappa, percentile_interval(replicates[~np.isnan(replicates)]), observed, len(one))
+    defined = replicates[~np.isnan(replicates)]
+    return Agreement(kappa, percentile_interval(defined) if len(defined) else None, observed, len(one))
 
 
 def undefined(first: Ints, second: Ints) -> NDArray[np.bool_]:

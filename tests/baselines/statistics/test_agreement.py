@@ -27,6 +27,11 @@ def test_kappa_is_that_of_scikit_learn(weights: Any) -> None:
     assert one.ci95 == pytest.approx((same, same))
 
 
+def test_kappa_that_no_resample_defines_has_no_interval() -> None:
+    found = cohen_kappa([0, 1], [0, 1], [0, 1], resamples=1)  # which draws one item twice
+    assert found.kappa == 1 and found.ci95 is None
+
+
 def test_kappa_by_hand_and_at_its_edges() -> None:
     # 20 + 15 of 50 agree, chance agreement .5 (Cohen's classic): (.7 - .5) / .5
     first = ["y"] * 25 + ["n"] * 25
