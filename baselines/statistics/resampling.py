@@ -58,8 +58,10 @@ class Bootstrap:
 
     @cached_property
     def _interval(self) -> Floats:  # once: `estimate` is asked for one statistic after another
-        partial = np.isnan(self.replicates).any()
-        bounds: Floats = (np.nanquantile if partial else np.quantile)(self.replicates, _TAILS, axis=0).T
+        undefined = np.isnan(self.replicates)
+        # One that no resample defines is not varied by any.
+        replicates = np.where(undefined.all(axis=0), self.estimates, self.replicates)
+        bounds: Floats = (np.nanquantile if undefined.any() else np.quantile)(replicates, _TAILS, axis=0).T
         if self.within is not None:
             ends = np.broadcast_to(np.asarray(self.within, dtype=np.float64), bounds.shape)
             room = (_Z2 / (np.asarray(self.units, dtype=np.float64) + _Z2))[..., None]

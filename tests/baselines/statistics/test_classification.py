@@ -101,6 +101,12 @@ def test_f1_of_a_label_is_over_the_resamples_that_hold_it_and_worth_the_rows_tha
     assert found.interval()[2].tolist() == pytest.approx([0, wilson_interval(0, 1)[1]])
 
 
+def test_f1_of_a_label_that_no_resample_holds_is_as_uncertain_as_its_rows_are_few() -> None:
+    found = bootstrap_f1(["a"] * 3 + ["b"], ["a"] * 3 + ["b"], ["a", "b"], resamples=2, seed=23)
+    assert np.isnan(found.replicates[:, 1]).all()
+    assert found.interval()[1].tolist() == pytest.approx(list(wilson_interval(1, 1)))
+
+
 def test_a_difference_of_two_sets_of_answers_is_the_loop_over_the_clusters_of_both() -> None:
     labels = list("abc")
     treatment = Answers(list("abcaa"), ["a", "b", None, "c", "a"], [1, 2, 3, 3, 3])
