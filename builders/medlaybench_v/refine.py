@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from builders.medlaybench_v.facts import Reading, facts_of, read
@@ -39,6 +39,7 @@ from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts
 
 RETRIES = 2
+ONE_BY_ONE = 40  # substitutions of a caption that are undone alone: no caption of ROCO has more
 NONE_PASSED = "no text of the model passed: "
 """How the reason of a row begins whose model answered in vain."""
 NO_FORM = f"{NONE_PASSED}format: "
@@ -222,15 +223,10 @@ def _repaired(caption: Caption, drafter: Drafter, status: str, why: str, unmet: 
     words.
 
     A draft beyond doubt is preferred to others. `unmet` are the verdicts on the draft that need fixing, failures or
-    doubts:
-    a draft that fixes none of them is not put to the other gates.
+    doubts: a draft that fixes none of them is not put to the other gates.
     """
-    matches = [m for m in caption.matches if m.changes]
-    attempts = [matches[:i] + matches[i + 1 :] for i in range(len(matches))]
-    by_growth = sorted(matches, key=lambda m: len(m.entry.surface.split()) - len(m.entry.lay.split()))
-    attempts += [[m for m in matches if m not in by_growth[:drop]] for drop in range(2, len(matches))]
     doubtful = None
-    for attempt in filter(None, attempts):
+    for attempt in _fewer([m for m in caption.matches if m.changes]):
         text = _text_of(drafter.draft(caption.expert, attempt))
         lay = read(text)
         if any(verdict_of(v.gate, caption.expert, lay, caption.context).outcome == v.outcome for v in unmet):
@@ -244,6 +240,21 @@ def _repaired(caption: Caption, drafter: Drafter, status: str, why: str, unmet: 
                 return refined
             doubtful = doubtful or refined
     return doubtful
+
+
+def _fewer(matches: Sequence[Match]) -> Iterator[Sequence[Match]]:
+    """The matches without each of the first `ONE_BY_ONE`, then without the two, four, eight … that add most words: a
+    report of some thousand letters may hold hundreds, and each attempt is read anew."""
+    if len(matches) < 2:
+        return
+    for at in range(min(len(matches), ONE_BY_ONE)):
+        yield [*matches[:at], *matches[at + 1 :]]
+    by_growth = sorted(matches, key=lambda m: len(m.entry.surface.split()) - len(m.entry.lay.split()))
+    undone = 2
+    while undone < len(matches):
+        left_out = set(by_growth[:undone])
+        yield [m for m in matches if m not in left_out]
+        undone *= 2
 
 
 def _glossed(caption: Caption, why: str) -> Refined:

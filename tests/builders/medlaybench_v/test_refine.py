@@ -227,6 +227,15 @@ def test_a_draft_that_mends_nothing_is_not_asked_all_gates(monkeypatch: pytest.M
     assert refined.refiner == "glosses" and len(checked) == 2  # the draft and what stands in for it
 
 
+def test_a_long_report_is_not_read_hundreds_of_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    monkeypatch.setattr(
+        "builders.medlaybench_v.refine.in_sentences", lambda text: [written.append(text), "If you see edema."][1]
+    )
+    refined = by_rules(caption("If you see edema. " * 100), LEXICON.drafter)
+    assert refined.refiner == "glosses" and len(written) < 50
+
+
 def test_what_cannot_be_mended_falls_back_to_glosses() -> None:
     refined = by_rules(caption("If you divide the edema in two."), LEXICON.drafter)
     assert (refined.status, refined.refiner) == ("fallback", "glosses")
