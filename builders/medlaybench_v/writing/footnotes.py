@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from builders.medlaybench_v.words.abbreviations import KEY, resolve, without_key
+from builders.medlaybench_v.words.abbreviations import without_key
 
 
 class Part(NamedTuple):
@@ -38,15 +38,15 @@ def unfold_key(text: str) -> list[Part]:
     if not stretch or not _SEPARATOR.search(text, stretch):
         return whole
     body, key = without_key(text)
-    if key is None:
-        return whole
     places: list[tuple[int, Part]] = []
-    for definition in (a for a in resolve(text) if a.form == KEY and key[0] <= a.short_span[0]):
+    for definition in key:
         use = re.search(rf"(?<![\w-]){re.escape(definition.short)}(?![\w-])(?!\s*\()", body)
         # A single letter is found everywhere: "A large mass … A, aorta".
         if use is None or len(definition.short) < 2:
             return whole
         places.append((use.end(), Part(*definition.long_span, definition.short)))
+    if not places:
+        return whole
     parts: list[Part] = []
     at = 0
     for place, definition_part in sorted(places):

@@ -19,7 +19,6 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from builders.medlaybench_v.words.abbreviations import resolve
 from builders.medlaybench_v.writing.topics import pattern, table
 
 
@@ -87,17 +86,14 @@ def no_dye(lower: str, start: int) -> bool:
 
 
 def defined_otherwise(short: str, text: str, expected: str) -> bool:
-    """Whether a caption tells itself what some capitals stand for, and none of the words of `expected` is told."""
-    if _beside_a_mark(short).search(text) is None:
-        return False
-    return any(told.short == short and not re.match(expected, told.long, re.IGNORECASE) for told in resolve(text))
+    """Whether a caption tells itself what some capitals stand for, beginning with none of the words `expected`."""
+    return _told_otherwise(short, expected).search(text) is not None
 
 
 @lru_cache(maxsize=1024)
-def _beside_a_mark(short: str) -> re.Pattern[str]:
-    """Some capitals beside what every definition has there (`abbreviations`): most captions define nothing."""
-    short = re.escape(short)
-    # All ways begin with the letters, which are found fast.
-    behind = rf"(?<=[(\[]{short})|(?<=[(\[]\s{short})"
-    before = r"\s?[(\[]|\.?\s*[:=]|\s*(?:[–—]|-\s)|,\s|\s+(?:indicates|denotes)\s"
-    return re.compile(f"{short}(?:{behind}|{before})")
+def _told_otherwise(short: str, expected: str) -> re.Pattern[str]:
+    """Some capitals beside words with these initials: "mitral regurgitation (MR)", "CT, connective tissue"."""
+    words = r"[\s/–-]+".join(rf"{letter}\w+" for letter in short if letter.isalpha())
+    long, short = rf"(?i:\b(?!{expected}){words})", re.escape(short)
+    joined = r"(?:\s?[(\[]|\.?\s*[:=]|\s*(?:[–—]|-\s)|,\s|\s+(?:indicates|denotes)\s)\s*"
+    return re.compile(rf"{long}\s?[(\[]{short}\b|\b{short}{joined}{long}")
