@@ -30,8 +30,7 @@ from builders.medlaybench_v.writing.articles import with_articles
 from builders.medlaybench_v.writing.draft import Drafter
 from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import polish, tidy
-from builders.medlaybench_v.writing.matches import Match
-from builders.medlaybench_v.writing.pieces import Draft, Piece
+from builders.medlaybench_v.writing.matches import Draft, Match, Piece
 from builders.medlaybench_v.writing.sentences import in_sentences
 from builders.unanswered import ask_for_row, field_of
 from loaders.models.asking import Ask, Unfit

@@ -17,7 +17,7 @@ from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.refine import Caption, Refined, by_model, by_rules, without_model
 from builders.medlaybench_v.sources.checks import row_problem
 from builders.medlaybench_v.words.reads_well import reading_of
-from builders.medlaybench_v.writing.pieces import Draft
+from builders.medlaybench_v.writing.matches import Draft
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
 from builders.steps import PLACED, WHY, step

@@ -29,7 +29,7 @@ from builders.medlaybench_v.writing.bare import BUNDLED, in_bare
 from builders.medlaybench_v.writing.company import alone
 from builders.medlaybench_v.writing.footnotes import unfold_key
 from builders.medlaybench_v.writing.glosses import Told, explained, in_capitals
-from builders.medlaybench_v.writing.matches import Entry, Match
+from builders.medlaybench_v.writing.matches import Draft, Entry, Match, Piece
 from builders.medlaybench_v.writing.mentions import (
     SEPARATORS,
     Form,
@@ -50,7 +50,6 @@ from builders.medlaybench_v.writing.neighbours import (
     shares_head,
     shares_stem,
 )
-from builders.medlaybench_v.writing.pieces import Draft, Piece
 from builders.medlaybench_v.writing.substitution import explained_in_brackets, substituted
 from builders.medlaybench_v.writing.surfaces import entries, keeps_facts, recognised_as, unfolded
 from builders.medlaybench_v.writing.views import pictures, with_hyphens

@@ -12,13 +12,11 @@ from functools import cache
 from operator import itemgetter
 
 from builders.medlaybench_v.words.terms import english
-from builders.medlaybench_v.writing.matches import Entry
-from builders.medlaybench_v.writing.pieces import Draft, Piece
+from builders.medlaybench_v.writing.matches import Draft, Entry, Piece
 from builders.medlaybench_v.writing.seams import (
     behind_participle,
     says_again,
     with_hole,
-    without_gap,
     without_patient,
     without_place,
 )
@@ -40,7 +38,7 @@ _DEGREE = re.compile(rf"{_DEGREES.pattern}(?: (?:to|or) {_DEGREES.pattern})? \Z"
 _ARTICLE_AND_ADJECTIVE = re.compile(r"\b(?P<article>[Aa]n?) (?:(?!(?:the|of)\b)[^\W\d_]+(?:-[^\W\d_]+)*,? ){0,2}\Z")
 # The adjective that the comma parted it from has gone behind: "a large, mass in the chest".
 _COMMA_BEFORE_NAME = re.compile(
-    r"\b(large|small|huge|big|irregular|round|oval|solid|smooth|thick|thin|massive|giant|solitary|single|focal|rounded|"
+    r"\b(large|long|small|huge|big|irregular|round|oval|solid|smooth|thick|thin|massive|giant|solitary|single|focal|rounded|"
     r"soft|lobulated|multiple|new|old|slight|mild|moderate|severe|extensive), \Z",
     re.IGNORECASE,
 )
@@ -50,8 +48,6 @@ _PICTURES = frozenset(
     "scan scans scanning image images imaging picture pictures study studies examination exam view views film films "
     "slice slices".split()
 )
-_DETERMINERS = frozenset("the a an".split())
-_DETERMINED_BY = _DETERMINERS | {"this", "that", "its", "his", "her"}
 _CUTS = frozenset("view views slice slices section sections cut cuts".split())  # each is a cross-section
 _PLAIN_WORD = re.compile(r"[a-z]{4,}")
 _OFTEN = frozenset("with that from side left right upper lower looking".split())
@@ -60,7 +56,6 @@ _DYE = " with contrast dye"
 _VESSEL_PICTURE = "blood vessel "
 _VESSEL_BEFORE = re.compile(r"\b(?:arter(?:y|ies|ial)|veins?)(?: \([^()]*\))? \Z")
 _CONTRAST = re.compile(r"contrast|gadolin", re.IGNORECASE)
-_BARIUM = re.compile(r"\bbarium\b[^.;]*\Z", re.IGNORECASE)
 _STOP = re.compile(r"[.;](?=\s|\Z)")
 # For text whose words one space parts. Each begins with the mark that is looked for, which is found fastest.
 _SPACE_BEFORE = re.compile(r" (?=[,.;:!?)\]](?!\d))")
@@ -100,16 +95,12 @@ def polish(draft: Draft) -> str:
     for i, piece in enumerate(pieces):
         if piece.match is None:
             continue
-        if i > 1 and pieces[i - 2].match is not None and texts[i - 1] == " ":
-            texts[i - 2] = _without_head_said_again(texts[i - 2], texts[i])
-            if texts[i - 2].endswith("-looking") and texts[i].endswith("-looking"):
-                texts[i - 1] = " and "  # "an uneven-looking and brighter-looking mass"
+        if i > 1 and texts[i - 1] == " " and texts[i - 2].endswith("-looking") and texts[i].endswith("-looking"):
+            texts[i - 1] = " and "  # "an uneven-looking and brighter-looking mass"
         if texts[i].startswith(_VESSEL_PICTURE) and _VESSEL_BEFORE.search("".join(texts[max(0, i - 3) : i])):
             texts[i] = texts[i].removeprefix(_VESSEL_PICTURE)
         if i and pieces[i - 1].match is None:
-            texts[i - 1], texts[i] = _join_before(texts[i - 1], texts[i])
-            if i > 1 and not texts[i - 1].strip():
-                texts[i] = _without_repeated_head(texts[i - 2], texts[i])
+            texts[i - 1], texts[i] = _join_before(texts[i - 1], texts[i], piece.match.entry)
         if i + 1 < len(pieces):
             texts[i], texts[i + 1] = _join_after(texts[i], texts[i + 1], pieces[i + 1])
             if texts[i].endswith(")") and pieces[i + 1].match is None and texts[i + 1].startswith(" ("):
@@ -126,8 +117,6 @@ def _mend_seams(pieces: list[Piece], texts: list[str]) -> None:
             continue
         before, behind = texts[i - 1] if i else "", texts[i + 1] if i + 1 < len(texts) else ""
         said = texts[i]
-        if before.endswith(", ") and _lost_its_adjective(match.entry, said):
-            before = without_gap(before)
         if match.entry.term.pos == "phrase":
             said = without_patient(before, said)
         if match.entry.term.pos != "noun":
@@ -142,11 +131,6 @@ def _mend_seams(pieces: list[Piece], texts: list[str]) -> None:
             texts[i - 1] = before
         if i + 1 < len(texts):
             texts[i + 1] = behind
-
-
-def _lost_its_adjective(entry: Entry, said: str) -> bool:
-    """Whether an adjective that stood there before its noun is said in the noun's own plain word."""
-    return not entry.behind and " " in entry.surface and entry.term.pos == "noun" and " " not in said.partition(" (")[0]
 
 
 def _take_back_repeats(pieces: list[Piece], texts: list[str]) -> None:
@@ -172,9 +156,7 @@ def _say_contrast_once(pieces: list[Piece], texts: list[str]) -> None:
     """ "Post-contrast brightening with contrast dye": what a sentence says of contrast it says once."""
     for i, text in enumerate(texts):
         match = pieces[i].match
-        if _DYE in text and match is not None and _BARIUM.search("".join(texts[:i])):
-            texts[i] = text.replace(_DYE, "")
-        elif _DYE in text and text.endswith((_DYE, f"{_DYE})")) and match is not None and "bright" in match.entry.lay:
+        if text.endswith((_DYE, f"{_DYE})")) and match is not None and "bright" in match.entry.lay:
             before = _STOP.split("".join(texts[:i]))[-1]
             behind = _STOP.split("".join(texts[i + 1 :]), maxsplit=1)[0]
             if _CONTRAST.search(before) or _CONTRAST.search(behind):
@@ -236,22 +218,10 @@ def _without_said_twice(text: str) -> str:
     return text
 
 
-def _without_repeated_head(before: str, inserted: str) -> str:
-    """Mend "noncancerous" + "noncancerous gland tumor"."""
-    first, _, rest = inserted.partition(" ")
-    last = _LAST_WORD.search(before, _last_stretch(before))
-    return rest if rest and last and last.group(1).lower() == first.lower() else inserted
-
-
-def _without_head_said_again(before: str, inserted: str) -> str:
-    """Mend "hazy area" + "abnormal area"."""
-    rest, _, last = before.rpartition(" ")
-    return rest if rest and " " not in rest and inserted.endswith(f" {last}") else before
-
-
-def _join_before(before: str, inserted: str) -> tuple[str, str]:
+def _join_before(before: str, inserted: str, entry: Entry) -> tuple[str, str]:
     """Mend "an" + "bulge", and "chest" + "chest X-ray"."""
-    before = _COMMA_BEFORE_NAME.sub(r"\1 ", before) if " " in inserted and before.endswith(", ") else before
+    if before.endswith(", ") and (" " in inserted or entry.behind or entry.term.pos == "noun"):
+        before = _COMMA_BEFORE_NAME.sub(r"\1 ", before)
     end = _last_stretch(before)
     article = _ARTICLE_AT_END.search(before, end)
     if _QUALIFIED.match(inserted) and (degree := _DEGREE.search(before)):
@@ -273,8 +243,6 @@ def _join_before(before: str, inserted: str) -> tuple[str, str]:
     first, _, rest = inserted.partition(" ")
     word, parted = last.groups()
     if parted and word.lower() == first.lower():
-        return before, rest
-    if first in _DETERMINERS and word.lower() in _DETERMINED_BY:
         return before, rest
     return before, inserted
 

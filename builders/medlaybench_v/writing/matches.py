@@ -1,9 +1,9 @@
-"""A surface form of the compiled vocabulary, and its match in a caption."""
+"""A surface form of the compiled vocabulary, its match in a caption, and a draft as original and inserted text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from builders.medlaybench_v.words.terms import Term
@@ -24,17 +24,15 @@ class Entry:
     lay: str
     term: Term
     only_attributive: bool  # an anatomy adjective: "hepatic lesion", not "the lesion is hepatic"
-    guarded: (
-        bool  # attributive, or the lay phrase holds a preposition, so no noun may follow: "bulge in a vessel" + "sac"
-    )
+    # Attributive, or the lay phrase holds a preposition, so no noun may follow: "bulge in a vessel" + "sac".
+    guarded: bool
     licence: str  # of the lay phrase: of all terms that it is made of
     changes: bool  # False for names that are in the vocabulary to be left alone
     behind: str = ""  # what is said behind the noun instead: "subcutaneous abscess" -> "abscess under the skin"
     placed: bool = False  # "hepatic abscess" -> "pocket of pus in the liver": a side before it would lose its place
     takes_head: bool = False  # a name of several words: an adjective that is joined to it would lose its noun
-    tail: str = (
-        ""  # the end of the lay phrase that goes behind what the name is "of": "CT of the arm with contrast dye"
-    )
+    # The end of the lay phrase that goes behind what the name is "of": "CT of the arm with contrast dye".
+    tail: str = ""
 
     @cached_property
     def qualified(self) -> bool:
@@ -61,3 +59,23 @@ class Match(NamedTuple):
     @property
     def changes(self) -> bool:
         return self.entry.changes
+
+
+class Piece(NamedTuple):
+    """A stretch of a draft: original text, or a phrase put in place of `match`."""
+
+    text: str
+    match: Match | None = None
+
+
+piece_of = partial(tuple.__new__, Piece)  # of both parts at once, without the call of a named tuple
+
+
+class Draft(NamedTuple):
+    """A caption as original and inserted pieces, in order."""
+
+    pieces: list[Piece]
+
+    @property
+    def text(self) -> str:
+        return "".join([text for text, _ in self.pieces])

@@ -28,8 +28,8 @@ from builders.medlaybench_v.words.terms import Term
 from builders.medlaybench_v.writing.attachment import landing
 from builders.medlaybench_v.writing.glosses import unexplainable
 from builders.medlaybench_v.writing.matches import Entry
+from builders.medlaybench_v.writing.neighbours import counted_elsewhere, ends_in_part, shares_its_name
 from builders.medlaybench_v.writing.senses import another_sense, composed_of, defined_otherwise, has_other_sense, no_dye
-from builders.medlaybench_v.writing.shared_names import counted_elsewhere, ends_in_part, shares_its_name
 
 # Each is asked of an entry, the text, the text in lower case, and where in it the entry stands: [start, end).
 Doubt = Callable[[Entry, str, str, int, int], bool]

@@ -1,9 +1,11 @@
-"""What stands beside a term: a head that it shares, a word that its lay phrase would contradict, an operation's date.
+"""What stands beside a term: a name that it shares, a word that its lay phrase would contradict, an operation's date.
 
 >>> shares_head("Intramural gastric and liver abscess", 23), shares_head("Fever and liver abscess", 10)
 (True, False)
 >>> without_contradiction("lump (small inflamed lump)", "two large ")
 'lump (inflamed lump)'
+>>> shares_its_name("the femoral head, neck and shaft.", 4, 16), counted_elsewhere("solitary renal cyst", 9)
+(True, True)
 >>> list(operations("Radiograph on postoperative day 13."))
 [(14, 34, 'day 13 after surgery')]
 """
@@ -58,6 +60,15 @@ _CLAUSE = re.compile(
     r"\b(?:of|in|on|at|with|and|from|by|for|to|is|are|was|were|the|shows?|showing|near|beside)\s", re.IGNORECASE
 )
 
+# What counts or judges an organ when the organ is named: "solitary renal cyst" has one cyst, not one kidney.
+_COUNTING = re.compile(
+    r"\b(?:solitary|single|isolated|lone|sole|unique|accessory|ectopic|supernumerary|duplicated?|double|absent)[ ]\Z"
+)
+# Parts that share the first word of a name: "the femoral head, neck and shaft".
+_PARTS = r"head|neck|shaft|body|tail|apex|base|arch|root|condyles?|trochanter\w*|bulb|antrum|fundus"
+_PART_AT_END = re.compile(rf"\b(?:{_PARTS})\Z")
+_PART_BEHIND = re.compile(rf"(?:[ ]?[,/&]|[ ](?:and|or|to)\b)[ ]?(?:(?:and|or|the|proximal|distal)[ ])*(?:{_PARTS})\b")
+
 # "12-month" is a word of its own and stays.
 _COUNT = r"\d{1,3}(?:\.\d)?[ ]|(?:a|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|eighteen)[ -]"
 _POST = r"post-?[ ]?(?:op(?:erative)?|surgical)(?:ly)?"
@@ -77,6 +88,21 @@ def shares_head(text: str, start: int) -> bool:
         return False  # most leave here
     joined = _JOINED_BEFORE.search(before)
     return joined is not None and _ADJECTIVE.match(joined[1].lower()) is not None
+
+
+def ends_in_part(surface: str) -> bool:
+    """Whether a name ends in a part that others may share its first word with: "femoral head"."""
+    return _PART_AT_END.search(surface) is not None
+
+
+def counted_elsewhere(lower: str, start: int) -> bool:
+    """Whether the word before an anatomical adjective would be read as said of the organ itself."""
+    return _COUNTING.search(lower, max(0, start - _FAR), start) is not None
+
+
+def shares_its_name(lower: str, start: int, end: int) -> bool:
+    """Whether another part follows that lives on the first word of the name at [start, end)."""
+    return _PART_BEHIND.match(lower, end) is not None and _PART_AT_END.search(lower, start, end) is not None
 
 
 def follows_prefix(lower: str, start: int) -> bool:

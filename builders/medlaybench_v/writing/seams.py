@@ -37,7 +37,6 @@ _NO_HEADS = frozenset("patient patients case cases with from".split())
 _UNCOUNTED = re.compile(
     r"\b(?:by|with|of|from|and|or|showing|shows|showed|suggesting|due to) ((?:[a-z]+(?:al|ic|ed) )?)\Z"
 )
-_GAP = re.compile(r"\b(?:[Aa]n?|[Tt]he|\d+) (?:[\w-]+,? ){0,2}[a-z-]+, \Z")
 _THE_PATIENT = re.compile(
     r"\bpatients?(?: (?:who )?(?:is|was))?(?: (?:placed|positioned|put|turned|examined|scanned))? \Z",
     re.IGNORECASE,
@@ -79,12 +78,6 @@ def with_hole(before: str, said: str) -> str:
     """What stands before a "hole" with the article that a "perforation" does without: "caused by a"."""
     bare = _UNCOUNTED.search(before) if said.startswith("hole") else None
     return f"{before[: bare.start(1)]}a {bare[1]}" if bare else before
-
-
-def without_gap(before: str) -> str:
-    """ "A large, " before a noun whose adjective is said behind it, or in the noun."""
-    gap = _GAP.search(before[-_FAR:])
-    return f"{before[:-2]} " if gap else before
 
 
 def without_patient(before: str, said: str) -> str:

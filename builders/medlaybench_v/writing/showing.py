@@ -92,10 +92,15 @@ _MANY = re.compile(r"(?:[^sui\W]s|[aeiou]ies|phs)(?<!series)\Z")
 _OWN_VERB = re.compile(r"(?:(?!which|that|who|where|when|as|it|there|this)[^,;.() ]+ )*?(?:is|are|was|were)\b")
 _COUNTS = re.compile(r"[\d/]+ ")  # "8 months postoperative X-ray"
 PLACED = re.compile(r"(?:in|on|at|from|by|after|before|during|with|for)(?![\w-])", re.IGNORECASE)
+# "Ten weeks after surgery, X-ray showing": the weeks show nothing.
+_CLAUSE = re.compile(rf"(?:(?:{_TIME}s? )?(?:{PLACED.pattern})[^,;.()]*|{_TIME}s? later), ", re.IGNORECASE)
 
 
 def shows_something(sentence: str, picture: re.Match[str] | None) -> str | None:
     """A picture, or another thing, that shows something, as a sentence; None for what is not."""
+    if (clause := _CLAUSE.match(sentence)) and (named := PICTURE.match(behind := sentence[clause.end() :])):
+        shown = _shown(behind, named)
+        return None if shown is None else f"{clause[0]}{small(shown)}"
     which = _WHICH_SHOWS.search(sentence) if " which " in sentence or " that " in sentence else None
     before = sentence[: which.start()] if which else ""
     # "Two of which show" names its own subject.

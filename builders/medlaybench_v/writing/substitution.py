@@ -20,11 +20,10 @@ from builders.medlaybench_v.writing.glosses import (
     finds_room,
     glossed_behind,
 )
-from builders.medlaybench_v.writing.matches import Entry, Match
+from builders.medlaybench_v.writing.matches import Entry, Match, Piece, piece_of
 from builders.medlaybench_v.writing.mentions import stands_alone
 from builders.medlaybench_v.writing.narrowing import leaves_open, narrowed
 from builders.medlaybench_v.writing.neighbours import deniable, without_contradiction
-from builders.medlaybench_v.writing.pieces import Piece, piece_of
 from builders.medlaybench_v.writing.surfaces import looks_plural
 from builders.medlaybench_v.writing.views import goes_on
 

@@ -29,6 +29,7 @@ def polished(text: str) -> str:
         ("A nodule", "A small lump."),
         ("No edema!", "No swelling!"),
         ("pT2 edema", "pT2 swelling."),
+        ("a large, edema", "A large swelling."),
     ],
 )
 def test_polish(expert: str, expected: str) -> None:

@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from builders.medlaybench_v.writing import narrowing, senses, shared_names, topics
+from builders.medlaybench_v.writing import narrowing, neighbours, senses, topics
 from tests.parts.rule_captions import bundled, lay
 
 
 def test_patterns_are_in_lower_case_as_the_captions_are() -> None:
     told = [part for sense in senses.read_senses().values() for part in sense]
-    told += [senses._NO_DYE, shared_names._COUNTING, shared_names._PART_AT_END, shared_names._PART_BEHIND]
+    told += [senses._NO_DYE, neighbours._COUNTING, neighbours._PART_AT_END, neighbours._PART_BEHIND]
     told += [pattern for row in narrowing.read_either() for pattern in (row.for_one, row.for_other)]
     told += [pattern for _, pattern in narrowing.read_layers()]
     patterns = [part.pattern for part in told if part is not None]

@@ -82,6 +82,9 @@ from builders.medlaybench_v.writing.sentences import in_sentences
         ("Case 2. A 29-year-old man with pain.", "Case 2. The patient is a 29-year-old man with pain."),
         ("He fell. Left knee fracture with swelling.", "He fell. The image shows a left knee fracture with swelling."),
         ("18-year-old man with pain.", "The patient is an 18-year-old man with pain."),
+        ("Ten weeks after surgery, X-ray showing a scar.", "Ten weeks after surgery, an X-ray shows a scar."),
+        ("Six months later, CT scans showing a scar.", "Six months later, CT scans show a scar."),
+        ("At the end, front-view X-ray showed a scar.", "At the end, a front-view X-ray showed a scar."),
     ],
 )
 def test_a_fragment_becomes_a_sentence(caption: str, said: str) -> None:
