@@ -374,7 +374,11 @@ def _spread(
     replicates = boot.replicates.reshape(-1, *shape)
     left_out = run.resamples - len(replicates)
     note = f"interval without {left_out} resamples that miss a modality" if left_out else ""
-    mean = Bootstrap(estimates.mean(axis=1), replicates.mean(axis=2), ends, units.min(axis=1))
+    # Where no pool varies, as when every hit is 1: shares of others that n rows each leave room for add up to one that
+    # the n rows of all pools together leave room for.
+    whole = len(hits) if articles is None else len(set(articles))
+    known = np.minimum(count * units.min(axis=1), whole)
+    mean = Bootstrap(estimates.mean(axis=1), replicates.mean(axis=2), ends, known)
     return mean, [Bootstrap(estimates[:, at], replicates[:, :, at], ends, units[:, at]) for at in range(count)], note
 
 

@@ -174,8 +174,15 @@ def test_equal_registers_have_no_delta() -> None:
         if result.unit == "p":
             assert result.value == 1
     mean = cell(results, "Table 3", "Layman - Expert", "I2T Recall@1 delta", FOUR)
-    # A mean of four pools is worth the smallest of them.
-    assert mean.ci95 and mean.ci95[1] == pytest.approx(100 * wilson_interval(0, CODES.count("DRUS"))[1])
+    # A mean of four pools is worth four times the smallest of them.
+    assert mean.ci95 and mean.ci95[1] == pytest.approx(100 * wilson_interval(0, 4 * CODES.count("DRUS"))[1])
+
+
+def test_a_mean_of_perfect_pools_is_no_surer_than_their_articles() -> None:
+    images = embeddings()[0]
+    perfect = run(images, images, images, rows=rows(article_id=[f"PMC{row % 8}" for row in range(SIZE)]))
+    mean = cell(perfect, "Table 3", "Expert", "I2T Recall@1", FOUR)
+    assert mean.value == 100 and mean.ci95 == pytest.approx([100 * end for end in wilson_interval(8, 8)])
 
 
 def test_articles_widen_the_intervals_and_leave_the_parity_p() -> None:
