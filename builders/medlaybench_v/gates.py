@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property
 
 from builders.medlaybench_v.facts import (
     Reading,
@@ -82,7 +82,7 @@ class Verdict:
         return "doubtful" if self.doubtful else "passed" if self.passed else "failed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Context:
     """What is known about a row besides its two captions.
 
@@ -95,45 +95,28 @@ class Context:
     modalities: frozenset[str] = frozenset()
     simplifiable: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """The context, with its lay phrases joined into one text."""
-
-    allowed: Reading
-    glosses: tuple[tuple[str, str], ...]
-    modalities: frozenset[str]
-    simplifiable: bool
+    @cached_property
+    def allowed(self) -> Reading:
+        """The lay phrases as one text, read once for several candidates."""
+        return read("; ".join(lay for _, lay in self.glosses))
 
 
 def check(expert: Reading, lay: Reading, context: Context) -> tuple[Verdict, ...]:
     """Run the gates (ML-G14), in the order of GATES, and add the remark on abbreviations, which never fails."""
-    known = _known(context)
-    verdicts = [_verdict(name, expert, lay, known) for name in GATES]
+    verdicts = [verdict_of(name, expert, lay, context) for name in GATES]
     return (*verdicts, Verdict("abbreviations", True, _abbreviations(expert, lay)))
 
 
 def verdict_of(gate: str, expert: Reading, lay: Reading, context: Context) -> Verdict:
     """The verdict of one of GATES."""
-    return _verdict(gate, expert, lay, _known(context))
-
-
-@lru_cache(maxsize=8)
-def _known(context: Context) -> _Known:
-    """The context of a caption, computed once for several candidate texts."""
-    allowed = read("; ".join(lay for _, lay in context.glosses))
-    return _Known(allowed, context.glosses, context.modalities, context.simplifiable)
-
-
-def _verdict(name: str, expert: Reading, lay: Reading, known: _Known) -> Verdict:
-    outcome = GATES[name](expert, lay, known)
+    outcome = GATES[gate](expert, lay, context)
     if isinstance(outcome, str):
-        return Verdict(name, False, outcome) if outcome else _passed(name)
+        return Verdict(gate, False, outcome) if outcome else _passed(gate)
     if outcome.readings and share_kept(expert, lay) >= CLOSE:
         outcome.settle()
     if outcome.failed:
-        return Verdict(name, False, outcome.reason)
-    return Verdict(name, True, f"{DOUBTFUL}{outcome.reason}") if outcome.doubts else _passed(name)
+        return Verdict(gate, False, outcome.reason)
+    return Verdict(gate, True, f"{DOUBTFUL}{outcome.reason}") if outcome.doubts else _passed(gate)
 
 
 @cache
@@ -141,23 +124,23 @@ def _passed(name: str) -> Verdict:
     return Verdict(name, True)
 
 
-def _invention(expert: Reading, lay: Reading, known: _Known) -> Outcome:
-    outcome = inventions.compare(expert, lay, known.allowed)
-    slots.compare(expert, lay, known.glosses, outcome)
+def _invention(expert: Reading, lay: Reading, context: Context) -> Outcome:
+    outcome = inventions.compare(expert, lay, context.allowed)
+    slots.compare(expert, lay, context.glosses, outcome)
     return outcome
 
 
 _SECOND_PERSON = frozenset("you your yours yourself yourselves".split())
 
 
-def _person(expert: Reading, lay: Reading, known: _Known) -> str:
+def _person(expert: Reading, lay: Reading, context: Context) -> str:
     """The reader is not the patient: no second person."""
     if _SECOND_PERSON.isdisjoint(lay.bag):
         return ""
     return f"new: {', '.join(dict.fromkeys(word for word in lay.texts if word in _SECOND_PERSON))}"
 
 
-def _length(expert: Reading, lay: Reading, known: _Known) -> str:
+def _length(expert: Reading, lay: Reading, context: Context) -> str:
     """Neither cut short nor padded (SHORTEST, LONGEST)."""
     here, there = len(expert.text.split()), len(lay.text.split())
     if not there:
@@ -167,9 +150,9 @@ def _length(expert: Reading, lay: Reading, known: _Known) -> str:
     return ""
 
 
-def _unchanged(expert: Reading, lay: Reading, known: _Known) -> str:
+def _unchanged(expert: Reading, lay: Reading, context: Context) -> str:
     """A caption with something to simplify was not simply copied."""
-    same = known.simplifiable and _plain(expert.text) == _plain(lay.text)
+    same = context.simplifiable and _plain(expert.text) == _plain(lay.text)
     return "copied from the expert caption" if same else ""
 
 
@@ -183,21 +166,21 @@ def _abbreviations(expert: Reading, lay: Reading) -> str:
     return f"dropped: {', '.join(dropped)}" if dropped else ""
 
 
-Gate = Callable[[Reading, Reading, _Known], Outcome | str]
+Gate = Callable[[Reading, Reading, Context], Outcome | str]
 
 
 def _facts(compare: Callable[[Reading, Reading, Reading], Outcome]) -> Gate:
-    return lambda expert, lay, known: compare(expert, lay, known.allowed)
+    return lambda expert, lay, context: compare(expert, lay, context.allowed)
 
 
 GATES: dict[str, Gate] = {
     "numbers": _facts(amounts.compare),
-    "laterality": lambda expert, lay, known: sides.compare(expert, lay, known.allowed, compared.turned),
+    "laterality": lambda expert, lay, context: sides.compare(expert, lay, context.allowed, compared.turned),
     "negation": _facts(polarity.compare),
     "certainty": _facts(certainty.compare),
     "time": _facts(order.compare),
     "comparison": _facts(comparison.compare),
-    "modality": lambda expert, lay, known: imaging.compare(expert, lay, known.allowed, known.modalities),
+    "modality": lambda expert, lay, context: imaging.compare(expert, lay, context.allowed, context.modalities),
     "markers": _facts(marks_kept.compare),
     "invention": _invention,
     "person": _person,

@@ -195,10 +195,7 @@ def _licensed(candidate: TermCandidate, allowed: frozenset[str]) -> TermCandidat
 def _nothing_usable(path: Path, rejected: Sequence[Rejected]) -> InputError:
     reasons = Counter(pair.reason for pair in rejected)
     why, pairs = min(reasons.items(), key=lambda reason: (-reason[1], reason[0])) if reasons else ("", 0)
-    table = path.suffix.casefold() in (
-        ".csv",
-        ".tsv",
-    )  # the columns of a file of UMLS or MedlinePlus are not the user's
+    table = path.suffix.casefold() in (".csv", ".tsv")  # the columns of UMLS or MedlinePlus are not the user's
     do = "Check the columns `expert` and `lay`" if table else ""
     if why.startswith(("licence unknown", "no derivatives")):
         do = "Let it in by name with --allow-licence"

@@ -43,9 +43,7 @@ class Term:
 
 def terms_digest(terms: Iterable[Term]) -> str:
     """SHA-256 over terms: it changes whenever a draft could."""
-    values = [
-        _values(term) for term in terms
-    ]  # not `astuple`: it copies each text, which takes as long as all the rest
+    values = list(map(_values, terms))  # not `astuple`: it copies each text, which takes as long as all the rest
     return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode()).hexdigest()
 
 
