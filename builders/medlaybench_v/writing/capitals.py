@@ -1,6 +1,11 @@
-"""Names that keep their capital where the start of a sentence becomes its middle."""
+"""Names that keep their capital where the start of a sentence becomes its middle, and reports in capitals."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Set
+
+from builders.medlaybench_v.words.reads_well import plain_words
 
 # People, places and germs keep their capital.
 _NAMES = frozenset(
@@ -31,3 +36,31 @@ def small(text: str) -> str:
 def is_name(text: str) -> bool:
     """Whether a sentence begins with a person's, a place's or a germ's name that is known."""
     return text.split(" ", 1)[0].lower() in _NAMES
+
+
+_SMALL, _CAPITALS = re.compile(r"[a-z]{3}"), re.compile(r"[A-Z]{4}")
+_LETTERS = re.compile(r"[A-Z]{2,}(?![\w&])|\bA\b")
+_METHODS = frozenset(("CT", "MRI", "PET", "US"))  # which are plain words, too
+_START = re.compile(r"(?:\A|[.!?]\s)\W*[a-z]")
+
+
+def is_in_capitals(text: str) -> bool:
+    """Whether a caption is written in capitals, but for a unit: as reports of some hospitals are."""
+    return _CAPITALS.search(text) is not None and _SMALL.search(text) is None
+
+
+def in_small_letters(text: str, abbreviations: Set[str]) -> str:
+    """A caption in capitals as others are written, letter for letter.
+
+    >>> in_small_letters("MRI SHOWS A 3 CM BAKER CYST. NO X-RAY AT L4.", {"MRI"})
+    'MRI shows a 3 cm Baker cyst. No X-ray at L4.'
+    """
+
+    def usual(found: re.Match[str]) -> str:
+        word, small = found[0], found[0].lower()
+        said = word in abbreviations or len(word) < 4 or set("AEIOUY").isdisjoint(word) or set("IVX").issuperset(word)
+        if word in _METHODS or (said and small not in plain_words()):
+            return word
+        return word.capitalize() if small in _NAMES else small
+
+    return _START.sub(lambda start: start[0].upper(), _LETTERS.sub(usual, text))

@@ -23,9 +23,10 @@ from functools import lru_cache
 
 from ahocorasick_rs import AhoCorasick
 
-from builders.medlaybench_v.facts import Fact, Reading, facts_of
+from builders.medlaybench_v.facts import Fact, Reading, facts_of, read
 from builders.medlaybench_v.words.terms import Term
 from builders.medlaybench_v.writing.bare import BUNDLED, in_bare
+from builders.medlaybench_v.writing.capitals import in_small_letters, is_in_capitals
 from builders.medlaybench_v.writing.company import alone
 from builders.medlaybench_v.writing.footnotes import unfold_key
 from builders.medlaybench_v.writing.glosses import Told, explained, in_capitals
@@ -57,6 +58,7 @@ from builders.medlaybench_v.writing.views import pictures, with_hyphens
 Place = tuple[int, int, int, Form]  # start, -end, number of the form, form
 _FEW = 3
 _CAPITALS = re.compile(r"[A-Z][A-Za-z]{1,2}s?")  # a few letters, one thing or several
+_LETTERS = re.compile(r"[A-Z]{2,}")
 _NEAR = 24  # characters before a term that are looked at
 
 
@@ -87,6 +89,7 @@ class Drafter:
             if entry.term.pos == "adjective" and entry.term.kind in ("anatomy", "other")
         )
         self._bundled = any(term.source == BUNDLED for term in terms)
+        self._abbreviations = {word for term in terms for word in _LETTERS.findall(term.expert)}
         self._attributive = frozenset(entry.surface for entry in known if entry.only_attributive)
         self._automaton = AhoCorasick(words, store_patterns=False)
 
@@ -104,6 +107,7 @@ class Drafter:
         `recognised` are (start, end, term) of spans that a recogniser tied to a concept of the vocabulary although
         their wording is not in it; of two equal spans the vocabulary's own wording counts.
         """
+        caption = caption.get(self._in_small_letters)
         places = self._places(caption, recognised)
         heads = {start for start, _, _, form in places if form.is_head}
         text, lower, facts = caption.text, with_hyphens(caption.lower), caption.get(facts_of)
@@ -150,6 +154,12 @@ class Drafter:
         left += in_bare(caption, [*settled, *left], parts) if self._bundled else []
         return _with_explained(text, settled, left, longer, facts) if left else settled
 
+    def _in_small_letters(self, caption: Reading) -> Reading:
+        """A caption as it is read here: as it is, but for one in capitals."""
+        if not is_in_capitals(caption.text):
+            return caption
+        return read(in_small_letters(caption.text, self._abbreviations))
+
     def _stands_behind(self, entry: Entry, text: str, start: int, end: int) -> bool:
         """Whether an adjective may go behind its noun; another place before it would be left alone with the noun."""
         before = text[max(0, start - _NEAR) : start].rstrip().rpartition(" ")[2].lower()
@@ -185,7 +195,7 @@ class Drafter:
         An abbreviation key at the end ("LV, left ventricle") is told where each abbreviation is first used (ML-G31),
         unless its lay phrase starts with the abbreviation itself ("CT (CT scan)").
         """
-        text = caption.text
+        text = caption.get(self._in_small_letters).text
         changing = [match for match in matches if match.entry.changes]
         pieces: list[Piece] = []
         told = Told()

@@ -12,6 +12,7 @@ from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.writing.draft import Drafter
 from builders.medlaybench_v.writing.surfaces import keeps_facts
 from tests.parts.places import shared_data
+from tests.parts.rule_captions import lay
 from tests.parts.terms import TERMS, term
 
 DRAFTER = Drafter(TERMS)
@@ -65,6 +66,22 @@ def test_longest_match_wins_wherever_shorter_ones_start() -> None:
 
 def test_offsets_survive_letters_that_grow_in_lower_case() -> None:
     assert draft("İİ edema of İ edema") == "İİ swelling of İ swelling"
+
+
+@pytest.mark.parametrize(
+    ("caption", "said"),
+    [
+        (
+            "CT OF THE ABDOMEN SHOWING A HYPODENSE LESION OF 2.3 cm IN SEGMENT VIII OF THE LIVER. NO ASCITES.",
+            "A CT scan of the belly shows a darker-looking abnormal area of 2.3 cm in segment VIII of the liver. "
+            "No fluid build-up in the belly.",
+        ),
+        ("US OF THE RUQ DEMONSTRATES CHOLELITHIASIS.", "US (ultrasound) of the RUQ shows gallstone disease."),
+        ("X-RAY OF A BAKER CYST, 4 X 3 CM.", "This is an X-ray of a Baker cyst, 4 X 3 cm."),
+    ],
+)
+def test_a_report_in_capitals_is_written_as_others_are(caption: str, said: str) -> None:
+    assert lay(caption) == said
 
 
 def test_a_key_is_told_at_first_use() -> None:
