@@ -32,7 +32,6 @@ from builders.medlaybench_v.writing.footnotes import unfold_key
 from builders.medlaybench_v.writing.glosses import Told, explained, in_capitals
 from builders.medlaybench_v.writing.matches import Draft, Entry, Match, Piece
 from builders.medlaybench_v.writing.mentions import (
-    SEPARATORS,
     Form,
     begins_word,
     can_stand,
@@ -174,8 +173,7 @@ class Drafter:
         places = [
             (start, -end, number, forms[number])
             for number, start, end in self._automaton.find_matches_as_indexes(lower, overlapping=True)
-            if (lower[start - 1 : start] in SEPARATORS or begins_word(lower[start - 1]))
-            and (lower[end : end + 1] in SEPARATORS or ends_word(lower, end))
+            if begins_word(lower[start - 1 : start]) and ends_word(lower, end)
         ]
         for found in _CAPITALS.finditer(text):
             number = self._letters.get(found[0].lower())

@@ -19,11 +19,6 @@ class Part(NamedTuple):
     defines: str | None = None
 
 
-# Each entry of a key holds a separator, the last one too: most captions have none in their last stretch and leave at
-# once.
-_SEPARATOR = re.compile(r"[:=–—]|\s-\s|[A-Z][\w'’/+&-]*,\s|\s(?:indicates|denotes)\s")
-
-
 def unfold_key(text: str) -> list[Part]:
     """The caption in reading order.
 
@@ -34,9 +29,6 @@ def unfold_key(text: str) -> list[Part]:
     [(0, 2, None), (18, 33, 'RV'), (2, 12, None)]
     """
     whole = [Part(0, len(text))]
-    stretch = _last_stretch(text)
-    if not stretch or not _SEPARATOR.search(text, stretch):
-        return whole
     body, key = without_key(text)
     places: list[tuple[int, Part]] = []
     for definition in key:
@@ -53,9 +45,3 @@ def unfold_key(text: str) -> list[Part]:
         parts += [Part(at, place), definition_part]
         at = place
     return [*parts, Part(at, len(body.rstrip()))]
-
-
-def _last_stretch(text: str) -> int:
-    """Where the text after the last full stop, semicolon or opening bracket starts, closing marks aside."""
-    end = len(text.rstrip(" .;)]"))
-    return max(text.rfind(".", 0, end), text.rfind(";", 0, end), text.rfind("(", 0, end), text.rfind("[", 0, end)) + 1

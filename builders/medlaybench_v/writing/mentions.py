@@ -69,8 +69,7 @@ _METHOD_WORDS = (
 _ENDS_OR_JOINS = (".", ",", ")", ":", ";", " and ", " or ")
 _PLANES = frozenset(("axial", "coronal", "sagittal"))
 _NEAR = 24  # characters before a term that are looked at
-SEPARATORS = frozenset(("", *" ,.;:()"))
-"""Most of what stands beside a word; the rest is looked at closely."""
+_SEPARATORS = frozenset(("", *" ,.;:()"))  # most of what stands beside a word; the rest is looked at closely
 _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
 _BEHIND_BRACKET = re.compile(r" \((?!arrow|star)[a-z]{2,5}\) ([^\W\d_]+)")  # "left anterior descending (LAD) artery"
 _JOINED_ADJECTIVE = re.compile(r" (?:and|or) ([^\W\d_]+) ([^\W\d_]+)")
@@ -165,13 +164,13 @@ _name_of_noun, _name_of_adjective = (partial(part_of_name, adjective=each) for e
 
 def begins_word(before: str) -> bool:
     """Whether a word begins behind the letter or mark `before`."""
-    return before in SEPARATORS or not (before.isalnum() or before in "-‐–'’_")
+    return before in _SEPARATORS or not (before.isalnum() or before in "-‐–'’_")
 
 
 def ends_word(lower: str, end: int) -> bool:
     """Whether a word ends at `end`, or one that a known ending follows."""
     after = lower[end : end + 1]
-    if after in SEPARATORS:
+    if after in _SEPARATORS:
         return True
     if after in "-‐–":
         suffix = _HYPHENATED.match(lower, end)

@@ -72,11 +72,6 @@ def read_layers() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((row["organ"], pattern(row["told_by"])) for row in table("layers.csv"))
 
 
-def leaves_open(lay: str) -> bool:
-    """Whether a caption may narrow a phrase at all."""
-    return " or " in lay or lay in _WHERE
-
-
 def narrowed(lay: str, text: str, start: int = 0) -> str:
     """A phrase that leaves open which of two places is meant, as the caption decides it; of an outer layer nothing is
     said where that is not one organ's. `start` is where the phrase stands in for the expert's word."""

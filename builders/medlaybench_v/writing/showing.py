@@ -98,8 +98,8 @@ _CLAUSE = re.compile(rf"(?:(?:{_TIME}s? )?(?:{PLACED.pattern})[^,;.()]*|{_TIME}s
 
 def shows_something(sentence: str, picture: re.Match[str] | None) -> str | None:
     """A picture, or another thing, that shows something, as a sentence; None for what is not."""
-    if (clause := _CLAUSE.match(sentence)) and (named := PICTURE.match(behind := sentence[clause.end() :])):
-        shown = _shown(behind, named)
+    if (clause := _CLAUSE.match(sentence)) and (later := PICTURE.match(behind := sentence[clause.end() :])):
+        shown = _shown(behind, later)
         return None if shown is None else f"{clause[0]}{small(shown)}"
     which = _WHICH_SHOWS.search(sentence) if " which " in sentence or " that " in sentence else None
     before = sentence[: which.start()] if which else ""

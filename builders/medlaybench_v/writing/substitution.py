@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from builders.medlaybench_v.words.stacks import is_joined, listed_end, names_a_vessel, noun_end, starts_sentence
 from builders.medlaybench_v.writing.attachment import landing, stays_apart
@@ -22,8 +21,8 @@ from builders.medlaybench_v.writing.glosses import (
 )
 from builders.medlaybench_v.writing.matches import Entry, Match, Piece, piece_of
 from builders.medlaybench_v.writing.mentions import stands_alone
-from builders.medlaybench_v.writing.narrowing import leaves_open, narrowed
-from builders.medlaybench_v.writing.neighbours import deniable, without_contradiction
+from builders.medlaybench_v.writing.narrowing import narrowed
+from builders.medlaybench_v.writing.neighbours import without_contradiction
 from builders.medlaybench_v.writing.surfaces import looks_plural
 from builders.medlaybench_v.writing.views import goes_on
 
@@ -234,9 +233,6 @@ def explained_in_brackets(entry: Entry) -> Entry:
 def _inserted(text: str, match: Match, told: Told) -> str:
     """The lay phrase, capital at a sentence's start, and the expert term behind it where its entry asks for it."""
     start, end, entry = match
-    if _says_the_same_anywhere(entry):
-        begins = text[start].isupper() and _starts_sentence(text, start)
-        return entry.lay[0].upper() + entry.lay[1:] if begins else entry.lay
     whole = without_contradiction(narrowed(entry.lay, text, start), text[max(0, start - 60) : start])
     if whole in _SCANS and goes_on(text, start, end):
         whole = whole.removesuffix(" scan")
@@ -256,14 +252,6 @@ def _inserted(text: str, match: Match, told: Told) -> str:
         surface = text[start:end]
         lay = f"{lay} ({surface[:1].lower() + surface[1:] if surface[1:2].islower() else surface})"
     return lay
-
-
-@lru_cache(maxsize=32768)
-def _says_the_same_anywhere(entry: Entry) -> bool:
-    """Whether the lay phrase is put in as it is, whatever stands around it."""
-    lay = entry.lay
-    decided = lay == "showed" or lay in _SCANS or " (" in lay or entry.term.gloss
-    return not (decided or leaves_open(lay) or deniable(lay))
 
 
 def _starts_sentence(text: str, at: int) -> bool:

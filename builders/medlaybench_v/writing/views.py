@@ -11,11 +11,9 @@ The stack is parsed as a whole and unfolded: the viewpoint stays in front, the r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
-
-from ahocorasick_rs import AhoCorasick
 
 from builders.medlaybench_v.writing.attachment import landing
 from builders.medlaybench_v.writing.senses import another_sense
@@ -81,15 +79,7 @@ def _any(words: object) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))  # type: ignore[call-overload]
 
 
-_WORDLIKE = re.compile(r"\w")
 _METHOD = "|".join(_METHODS)
-# Single words of what stands before a method, or begins its name; "" stands between two spaces.
-_STACK_WORDS = frozenset(" ".join([*_FROM, *_WHEN, *_WITH, *_BODY]).split()) | frozenset(
-    (
-        "", *"t1 t2 t1w t2w t1-weighted t2-weighted weighted flair stir fat-suppressed fat-saturated plain".split(),
-        *"initial follow-up repeat 3d 2d mdct and x-ray computed computerized computerised computer magnetic".split(),
-    )
-)  # fmt: skip
 _BEFORE = f"(?:{_any({**_FROM, **_WHEN, **_WITH, **_BODY})}|{_KEPT})"
 _STACK = re.compile(  # in lower case: letters of either case would be compared one by one
     rf"(?<![\w/‐-])(?:(?:{_BEFORE})[ ]+(?:and[ ]+(?={_BEFORE}[ ]))?)*(?:{_METHOD})(?![\w/])(?![-‐]\w)"
@@ -108,14 +98,6 @@ _WORDS_IN_FRONT = re.compile(
     rf"(?P<kept>{_KEPT})|(?P<and>and))(?!\S)",
     re.IGNORECASE,
 )
-_CAPITALS = ("CT", "MR", "US ")  # "ct" and "mr" alone say too little
-# What a method is known by; the last two are words of their own, and the two before them begin one.
-_PARTS_OF_METHODS = (
-    "tomograph", "resonance", "x-ray", "x ray", "xray", "radiogra", "sonogra", "ultraso", "roentgen", "skiagram", "usg",
-    "mr", "ct", "us",
-)  # fmt: skip
-_USG, _CT = _PARTS_OF_METHODS.index("usg"), _PARTS_OF_METHODS.index("ct")
-_METHOD_WORDS = AhoCorasick(_PARTS_OF_METHODS)
 # Where "MR" is no magnetic resonance: a valve that leaks, a muscle of the eye, what the caption says itself.
 _OTHER_MR = re.compile(
     r"regurg|mitral|leaflet|valv|\becho\b|echocard|doppler|rectus|muscle insertion|\bMR\)?\s?[,:=–(-]\s?(?!magn|"
@@ -139,14 +121,7 @@ _NO_METHOD = re.compile(
 def pictures(text: str, lower: str = "") -> Iterator[Picture]:
     """The names of pictures in a text that plain words say better, left to right; `lower` is the text in lower case."""
     lower = with_hyphens(lower or text.lower())
-    methods, is_clear = [], False
-    for part, start, end in _METHOD_WORDS.find_matches_as_indexes(lower, overlapping=True):
-        is_clear = is_clear or part <= _USG
-        if part < _USG or _is_method(part, lower, start, end):
-            methods.append(start)
-    if not methods or not (is_clear or any(part in text for part in _CAPITALS)):
-        return
-    for start, end in _stacks(lower, methods):
+    for start, end in map(re.Match.span, _STACK.finditer(lower)):
         surface = text[start:end]
         if surface in ("Mr", "mr") or (_US.search(surface) and not _US_PICTURE.search(surface)):
             continue  # a man; we, or a country
@@ -183,35 +158,6 @@ def goes_on(text: str, start: int, end: int) -> bool:
     """Whether a method named there is part of a longer name, which "scan" would part: "an image of CT", "MRI brain"."""
     before = _OF_PICTURE.search(text, max(0, start - 12), start)
     return before is not None or _BARE_NOUN.match(text, end) is not None
-
-
-def _is_method(part: int, lower: str, start: int, end: int) -> bool:
-    """Whether a short name of a method is one where it stands: "ct" is a word of its own, "mr" begins one."""
-    return not _WORDLIKE.match(lower[start - 1 : start]) and not (part >= _CT and _WORDLIKE.match(lower, end))
-
-
-def _stacks(lower: str, methods: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Where names of pictures stand in a text in lower case, looked for around the words of `methods`."""
-    done = 0
-    for method in methods:
-        if method >= done:
-            found = _STACK.search(lower, max(done, _stack_start(lower, method)))
-            if found is None:
-                return
-            yield found.span()
-            done = found.end()
-
-
-def _stack_start(lower: str, method: int) -> int:
-    """Where a stack may begin that holds the word of a method at `method`: all its words but the first are known, and
-    so is that, mostly, but for a bracket before it."""
-    start = lower.rfind(" ", 0, method) + 1
-    known = True
-    while known and start:
-        end = start - 1
-        start = lower.rfind(" ", 0, end) + 1
-        known = lower[start:end] in _STACK_WORDS
-    return start
 
 
 @lru_cache(maxsize=16384)
