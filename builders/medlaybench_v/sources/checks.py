@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from ahocorasick_rs import AhoCorasick
-
 from builders.medlaybench_v.sources.languages import is_english
 
 MAX_CHARACTERS = 5_000
@@ -28,76 +26,46 @@ _LOOK_ALIKES = re.compile(
 
 _SAID = r"(?:instructions?|prompts?|rules?|directions?|guidelines?|guardrails?|commands?|messages?|requests?|context)\b"
 _EARLIER = r"(?:above|previous|prior|preceding|earlier|foregoing|before|system|your|my|initial|original|safety)"
-_DROP = ("ignore", "disregard", "forget", "override", "bypass", "skip")
-_ANSWER = ("respond", "reply", "answer")
-_WRITE = ("say", "write", "output", "print", "return")
-_REWORK = ("simplify", "rewrite", "translate", "summarise", "summarize", "paraphrase")
+_DROP = r"\b(?:ignore|disregard|forget|override|bypass|skip)\b"
+_ANSWER = r"\b(?:respond|reply|answer)\b"
+_WRITE = r"\b(?:say|write|output|print|return)\b"
+_REWORK = r"\b(?:simplify|rewrite|translate|summarise|summarize|paraphrase)\b"
 
-
-def _any(words: tuple[str, ...]) -> str:
-    return rf"\b(?:{'|'.join(words)})\b"
-
-
-# Ways to address a model, in lower case: words of which one must occur, then the pattern. A caption may ask its
-# reader to "note the arrow" or to "ignore the artefacts"; what gives an address away is what is to be ignored, or who
-# is told to answer.
-_ADDRESSES = tuple(
-    (words, re.compile(pattern))
-    for words, pattern in (
-        (_DROP, rf"{_any(_DROP)}(?:\W+\w+){{0,3}}?\W+{_EARLIER}\W+(?:\w+\W+){{0,2}}?{_SAID}"),
-        (_DROP, rf"{_any(_DROP)}\W+(?:all|any|every|these|those|the)\W+(?:\w+\W+)?{_SAID}"),
+# Ways to address a model, in lower case. A caption may ask its reader to "note the arrow" or to "ignore the artefacts";
+# what gives an address away is what is to be ignored, or who is told to answer.
+_ADDRESSES = re.compile(
+    "|".join(
         (
-            _DROP,
-            rf"{_any(_DROP)}\W+(?:all\W+|everything\W+|anything\W+|what\W+(?:(?:is|was)\W+)?)?(?:of\W+)?(?:the\W+|that\W+)?"
+            rf"{_DROP}(?:\W+\w+){{0,3}}?\W+{_EARLIER}\W+(?:\w+\W+){{0,2}}?{_SAID}",
+            rf"{_DROP}\W+(?:all|any|every|these|those|the)\W+(?:\w+\W+)?{_SAID}",
+            rf"{_DROP}\W+(?:all\W+|everything\W+|anything\W+|what\W+(?:(?:is|was)\W+)?)?(?:of\W+)?(?:the\W+|that\W+)?"
             r"(?:text\W+|words\W+|caption\W+)?(?:above|said\W+before|written\W+before|preceding)\b"
             r"(?!\W+(?:artefact|artifact|level|line|mark))",
-        ),
-        (
-            ("instruction", "prompt"),
             r"\b(?:new|updated|additional|hidden|secret|following|system)\W+(?:instructions?|prompts?)\b\s*[:.-]",
-        ),
-        (("follow", "obey"), rf"\b(?:follow|obey)\W+(?:these|my|the\W+following|only)\W+(?:\w+\W+)?{_SAID}"),
-        (
-            ("instruction", "prompt"),
+            rf"\b(?:follow|obey)\W+(?:these|my|the\W+following|only)\W+(?:\w+\W+)?{_SAID}",
             r"\b(?:reveal|print|repeat|show|output|leak|tell\W+me)\W+(?:me\W+)?(?:your|the)\W+(?:\w+\W+)?"
             r"(?:prompt|instructions?)\b",
-        ),
-        (("you",), r"\byou\W+are\W+(?:now|a|an|the|no\W+longer|chat|gpt)\b"),
-        (("prompt", "message"), r"\b(?:system|developer)\W+(?:prompt|message)\b"),
-        (
-            (" ai", "artificial", "language", "assistant", "chatbot"),
+            r"\byou\W+are\W+(?:now|a|an|the|no\W+longer|chat|gpt)\b",
+            r"\b(?:system|developer)\W+(?:prompt|message)\b",
             r"\bas\W+an?\W+(?:ai|artificial\W+intelligence|(?:large\W+)?language\W+model|assistant|chatbot)\b",
-        ),
-        (("pretend", "imagine"), r"\b(?:pretend|imagine)\W+(?:to\W+be|that\W+you|you)\b"),
-        (
-            ("act",),
-            r"\bact\W+as\W+(?:if\W+you|an?\W+(?:ai|assistant|chatbot|helpful|different|unrestricted|translator|writer|doctor))\b",
-        ),
-        (
-            _ANSWER,
-            rf"{_any(_ANSWER)}\W+(?:only|just|always|exactly|instead|in\W+json|"
+            r"\b(?:pretend|imagine)\W+(?:to\W+be|that\W+you|you)\b",
+            r"\bact\W+as\W+(?:if\W+you|an?\W+(?:ai|assistant|chatbot|helpful|different|unrestricted|translator|writer|"
+            r"doctor))\b",
+            rf"{_ANSWER}\W+(?:only|just|always|exactly|instead|in\W+json|"
             r"with\W+(?:only|just|exactly|the\W+(?:word|text|sentence|phrase)))\b",
-        ),
-        (_ANSWER, rf"{_any(_ANSWER)}\W+with\s+[\"'“‘]"),
-        (("instead",), rf"\binstead\W+(?:of\W+\w+ing\W+\w+\W+)?{_any(_ANSWER + _WRITE)}"),
-        (_WRITE, rf"{_any(_WRITE)}\W+(?:only|exactly|nothing\W+but|the\W+following|json)\b"),
-        (("not",), rf"\bdo\W+not\W+(?:{_any(_REWORK)}|follow\W+(?:the|your|any)\b)"),
-        (
-            _REWORK,
-            rf"{_any(_REWORK)}\W+(?:this|the|it)\W+(?:\w+\W+)?(?:caption|text|sentence|above|following|as|into|in)\b",
-        ),
-        (("jailbreak", "injection", "mode"), r"\b(?:jailbreak|prompt\W+injection|developer\W+mode|dan\W+mode)\b"),
-        (
-            ("<",),
+            rf"{_ANSWER}\W+with\s+[\"'“‘]",
+            rf"\binstead\W+(?:of\W+\w+ing\W+\w+\W+)?(?:{_ANSWER}|{_WRITE})",
+            rf"{_WRITE}\W+(?:only|exactly|nothing\W+but|the\W+following|json)\b",
+            rf"\bdo\W+not\W+(?:{_REWORK}|follow\W+(?:the|your|any)\b)",
+            rf"{_REWORK}\W+(?:this|the|it)\W+(?:\w+\W+)?(?:caption|text|sentence|above|following|as|into|in)\b",
+            r"\b(?:jailbreak|prompt\W+injection|developer\W+mode|dan\W+mode)\b",
             r"<\|?/?(?:im_start|im_end|system|assistant|user|endoftext|start_header_id|eot_id|s|inst)\b\|?>|<</?sys>>",
-        ),
-        (("[", "#"), r"\[/?inst\]|#{2,}\s*(?:system|instruction|user|assistant|response)s?\b"),
-        ((":",), r"(?:^|[\n.!?\"”>]\s*)(?:system|assistant|user|human|chatgpt|ai)\s*:\s"),
-        (("layman_caption",), r"[\"'“]?layman_caption[\"'”]?\s*[:=]"),
+            r"\[/?inst\]|#{2,}\s*(?:system|instruction|user|assistant|response)s?\b",
+            r"(?:^|[\n.!?\"”>]\s*)(?:system|assistant|user|human|chatgpt|ai)\s*:\s",
+            r"[\"'“]?layman_caption[\"'”]?\s*[:=]",
+        )
     )
 )
-_WORDS = AhoCorasick([word for words, _ in _ADDRESSES for word in words])
-_PATTERN_OF = [number for number, (words, _) in enumerate(_ADDRESSES) for _ in words]
 
 
 def row_problem(row: Mapping[str, Any]) -> str | None:
@@ -131,11 +99,8 @@ def text_problem(text: str) -> str | None:
     plain = _plain(text)
     if not plain.isascii() and _LOOK_ALIKES.search(plain):
         return "mixes scripts within a word"
-    lower = plain.lower()
-    found = {_PATTERN_OF[word] for word, _, _ in _WORDS.find_matches_as_indexes(lower, overlapping=True)}
-    for pattern in sorted(found):
-        if address := _ADDRESSES[pattern][1].search(lower):
-            return f'addresses a language model: "{" ".join(address[0].split())[:60]}"'
+    if address := _ADDRESSES.search(plain.lower()):
+        return f'addresses a language model: "{" ".join(address[0].split())[:60]}"'
     return None
 
 
