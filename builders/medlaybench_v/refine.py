@@ -30,7 +30,7 @@ from builders.medlaybench_v.writing.articles import with_articles
 from builders.medlaybench_v.writing.draft import Drafter
 from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import polish, tidy
-from builders.medlaybench_v.writing.matches import Draft, Match, Piece
+from builders.medlaybench_v.writing.matches import Draft, Match
 from builders.medlaybench_v.writing.sentences import in_sentences
 from builders.unanswered import ask_for_row, field_of
 from loaders.models.asking import Ask, Unfit
@@ -259,7 +259,7 @@ def _fewer(matches: Sequence[Match]) -> Iterator[Sequence[Match]]:
 def _glossed(caption: Caption, why: str) -> Refined:
     """The expert caption with each term's lay phrase after it in parentheses, at its first mention."""
     text = caption.expert.text
-    pieces: list[Piece] = []
+    pieces: list[str] = []
     at = 0
     seen: set[str] = set()
     for match in caption.matches:
@@ -273,9 +273,9 @@ def _glossed(caption: Caption, why: str) -> Refined:
         told = lay if explanation.lower() in ("", match.entry.surface) else explanation
         goes_on = told.lower().startswith(f"{match.entry.surface} ")  # "MRI scan": no bracket says "MRI" again
         said = told[len(match.entry.surface) :] if goes_on else f" ({told})"
-        pieces += [Piece(text[at : match.end]), Piece(said)]
+        pieces += [text[at : match.end], said]
         at = match.end
-    glossed = tidy("".join(piece.text for piece in pieces) + text[at:])
+    glossed = tidy("".join(pieces) + text[at:])
     return Refined(glossed, "fallback", GLOSSES, check(caption.expert, read(glossed), caption.context), why)
 
 

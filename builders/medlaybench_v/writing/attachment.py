@@ -42,12 +42,9 @@ _GOES_ON = frozenset("of the a an his her its their both this same and left righ
 _NOT_IN_NAME = re.compile(r"\w+(?:ing|ed|ly)\Z")
 
 
-def complement_end(text: str, at: int, stop: int) -> int:
-    """Where "of the right arm" ends that begins at `at`; 0 where there is none or its end is not clear."""
-    following = _OF.match(text, at)
-    if following is None:
-        return 0
-    end, named = following.end(), False
+def complement_end(text: str, end: int, stop: int) -> int:
+    """Where "of the right arm" ends whose "of" ends at `end`; 0 where that is not clear."""
+    named = False
     for _ in range(_MOST_WORDS):
         if named and _BEHIND_WHOLE.match(text, end):
             break
@@ -68,8 +65,8 @@ def landing(behind: str, text: str, last: int, stop: int) -> int:
     nowhere (0)."""
     if behind.startswith(_OF_THE_WHOLE):
         clear = _BEHIND_TIME if behind.startswith(_TIMES) else _BEHIND_WHOLE
-        if _OF.match(text, last):
-            at = complement_end(text, last, stop)
+        if of := _OF.match(text, last):
+            at = complement_end(text, of.end(), stop)
             return at if at and _BEHIND_TIME.match(text, at) else 0
         return last if clear.match(text, last) else 0
     if _LAYERS.search(behind) and not behind.startswith("through ") and _OF.match(text, last):

@@ -39,7 +39,7 @@ def is_name(text: str) -> bool:
 
 
 _SMALL, _CAPITALS = re.compile(r"[a-z]{3}"), re.compile(r"[A-Z]{4}")
-_LETTERS = re.compile(r"[A-Z]{2,}(?![\w&])|\bA\b")
+_LETTERS = re.compile(r"(?<!\w)[A-Z]{2,}(?![\w&])|\bA\b|(?<=['’])S\b")
 _METHODS = frozenset(("CT", "MRI", "PET", "US"))  # which are plain words, too
 _START = re.compile(r"(?:\A|[.!?]\s)\W*[a-z]")
 
@@ -59,7 +59,7 @@ def in_small_letters(text: str, abbreviations: Set[str]) -> str:
     def usual(found: re.Match[str]) -> str:
         word, small = found[0], found[0].lower()
         said = word in abbreviations or len(word) < 4 or set("AEIOUY").isdisjoint(word) or set("IVX").issuperset(word)
-        if word in _METHODS or (said and small not in plain_words()):
+        if word in _METHODS or (said and len(word) > 1 and small not in plain_words()):
             return word
         return word.capitalize() if small in _NAMES else small
 

@@ -20,7 +20,6 @@ from builders.medlaybench_v.writing.glosses import (
     glossed_behind,
 )
 from builders.medlaybench_v.writing.matches import Entry, Match, Piece, piece_of
-from builders.medlaybench_v.writing.mentions import stands_alone
 from builders.medlaybench_v.writing.narrowing import narrowed
 from builders.medlaybench_v.writing.neighbours import without_contradiction
 from builders.medlaybench_v.writing.surfaces import looks_plural
@@ -59,10 +58,10 @@ def substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: T
         later = todo[place:]
         if entry.behind:
             last = noun_end(text, end, stop)
-            if not last and stands_alone(text, end):
+            if not last:
                 pieces += [Piece(text[at:start]), Piece(_inserted(text, match, told), match)]
                 at = end
-            elif last and all(other.end <= last for other in later if other.start < last):
+            elif all(other.end <= last for other in later if other.start < last):
                 pieces.append(piece_of((text[at:start], None)))
                 at = _moved(pieces, text, match, last, stop, later, told)
             continue

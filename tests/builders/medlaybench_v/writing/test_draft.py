@@ -77,7 +77,7 @@ def test_offsets_survive_letters_that_grow_in_lower_case() -> None:
             "No fluid build-up in the belly.",
         ),
         ("US OF THE RUQ DEMONSTRATES CHOLELITHIASIS.", "US (ultrasound) of the RUQ shows gallstone disease."),
-        ("X-RAY OF A BAKER CYST, 4 X 3 CM.", "This is an X-ray of a Baker cyst, 4 X 3 cm."),
+        ("X-RAY OF A BAKER'S FOOT.", "This is an X-ray of a Baker's foot."),
     ],
 )
 def test_a_report_in_capitals_is_written_as_others_are(caption: str, said: str) -> None:
