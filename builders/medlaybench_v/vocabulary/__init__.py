@@ -20,6 +20,7 @@ from builders.licences import allows_rewriting, read_licence
 from builders.medlaybench_v.vocabulary.headwords import in_sentence
 from builders.medlaybench_v.vocabulary.readers import Reading, TermCandidate, read_csv, read_medlineplus, read_umls
 from builders.medlaybench_v.words.terms import Term, terms_digest
+from builders.medlaybench_v.writing.surfaces import keeps_facts
 from loaders.errors import InputError
 from loaders.files.opening import open_file
 from loaders.files.paths import is_file, is_folder, name_of
@@ -243,6 +244,8 @@ def _judge(
             reason = "rejected by review: " + (reviewed[1] or "no reason given")
         if not reason and not candidate.curated and not accepted:
             reason = _doubtful(term)
+        if not (reason or bundled or keeps_facts(term.expert.lower(), term.lay)):
+            reason = "lay side adds, loses or changes a fact"
         if reason:
             rejected.append(Rejected(term.expert, term.lay, term.source, candidate.where, reason))
         else:
@@ -263,8 +266,6 @@ def _unusable(term: Term, bundled: bool) -> str:
         return f"expert side shorter than {EXPERT_LETTERS} letters"
     if term.expert.casefold() == term.lay.casefold():
         return "both sides are the same"
-    if set(re.findall(r"\d+", term.lay)) - set(re.findall(r"\d+", term.expert)):
-        return "lay side has a number that the expert side lacks"
     if _STRAY.search(term.expert) or _STRAY.search(term.lay):
         return "a side holds characters that are not part of a phrase"
     return ""
