@@ -165,7 +165,9 @@ def plan(build: Build[Options]) -> Plan:
     """What the options amount to."""
     options = build.options
     check_vouched("--licence", options.licence, options.allowed_licences)
-    source = open_source(options.captions, images=options.images, default_split=options.default_split)
+    source = open_source(
+        options.captions, images=options.images, default_split=options.default_split, limit=options.limit
+    )
     if source.lay is not None:
         build.tell(
             f"{source.name}: column {source.lay!r} is ignored: a build writes its own lay captions. To measure "
@@ -257,7 +259,7 @@ def _steps(
 
 def _rows(source: CaptionSource, options: Options) -> Iterator[Row | BadRow]:
     """Source rows in the form of the first step; if no licence is stated, the user's own assertion is used."""
-    for row in source.rows(options.limit):
+    for row in source.rows():
         if isinstance(row, BadRow):
             yield row
             continue

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import chain, count
 from pathlib import Path
@@ -43,7 +43,7 @@ class CaptionSource:
     `origin` says who is behind the captions: WRITTEN, ARTICLES or OWN.
     `digest` is the SHA-256 of the captions; `pictured` says how many rows have an image, and gives the SHA-256 of these
     images under the identifiers of their rows, and that of why others have none; `identity` covers all three, never
-    paths. Images are read once for it.
+    paths. Images are read once for it. Of `limit` rows, only the first ones are there, and only their images are read.
     `lay` is a column of lay captions, which no build reads. Of several `images` of one name, a row's is that in the
     folder `of_split`.
     """
@@ -57,6 +57,7 @@ class CaptionSource:
     images: ImageIndex | None = None
     lay: str | None = None
     of_split: Mapping[str, ImageIndex] = field(default_factory=dict)
+    limit: int | None = None
 
     @cached_property
     def pictured(self) -> tuple[int, str, str]:
@@ -74,10 +75,10 @@ class CaptionSource:
             return self.digest
         return hashlib.sha256(" ".join((self.digest, *self.pictured[1:])).encode()).hexdigest()
 
-    def rows(self, limit: int | None = None) -> Iterator[Row | BadRow]:
-        """The rows in the source's order, the first `limit` of them; a BadRow for one that cannot be read. Raises:
-        InputError if the file turns out to be of another format; HubError if the Hub became unreachable."""
-        for _, row in zip(count() if limit is None else range(limit), self.each(), strict=False):
+    def rows(self) -> Iterator[Row | BadRow]:
+        """The rows in the source's order, a BadRow for one that cannot be read. Raises: InputError if the file is of
+        another format after all; HubError if the Hub became unreachable."""
+        for _, row in zip(count() if self.limit is None else range(self.limit), self.each(), strict=False):
             yield row if isinstance(row, BadRow) else self._pictured(row)
 
     def _pictured(self, row: Row) -> Row:
@@ -121,14 +122,21 @@ def _images(*folders: Path) -> ImageIndex:
     return index
 
 
-def open_source(source: str | Path, *, images: Path | None = None, default_split: str = "train") -> CaptionSource:
+def open_source(
+    source: str | Path, *, images: Path | None = None, default_split: str = "train", limit: int | None = None
+) -> CaptionSource:
     """Open a source by name ("sample", "rocov2" or its Hub id) or path, and check its structure.
 
-    `images` is a folder whose files are matched by id or name. `default_split` is for rows without any split.
+    `images` is a folder whose files are matched by id or name. `default_split` is for rows without any split. `limit`
+    is for the first rows.
 
     Raises: InputError for a file or folder that is missing, empty, cut off, not UTF-8, without a needed column or of
     another type; HubError if ROCOv2 cannot be reached.
     """
+    return replace(_opened(source, images, default_split), limit=limit)
+
+
+def _opened(source: str | Path, images: Path | None, default_split: str) -> CaptionSource:
     if default_split not in SPLITS.values():
         raise InputError("split", found=repr(default_split), expected="train, validation or test")
     folder = _images(images) if images is not None else None

@@ -162,9 +162,13 @@ def test_whom_a_row_names(tmp_path: Path) -> None:
 
 
 def test_limit_takes_the_first_rows(tmp_path: Path) -> None:
-    source = open_source(write(tmp_path / "a.csv", HEADER + ROWS))
-    assert [row["image_id"] for row in strictly(source.rows(1))] == ["ROCO_00001"]
-    assert len(list(source.rows())) == len(list(source.rows(10**30))) == 2
+    table = write(tmp_path / "a.csv", HEADER + ROWS)
+    assert [row["image_id"] for row in strictly(open_source(table, limit=1).rows())] == ["ROCO_00001"]
+    assert len(list(open_source(table).rows())) == len(list(open_source(table, limit=10**30).rows())) == 2
+
+
+def test_only_images_of_the_first_rows_are_read() -> None:
+    assert open_source("sample", limit=3).pictured[0] == 3 < open_source("sample").pictured[0]
 
 
 def test_problems_of_a_row_are_no_errors(tmp_path: Path) -> None:
@@ -612,7 +616,7 @@ def test_the_bundled_sample() -> None:
     assert len({row["image_id"] for row in found}) == len(found) >= 140
     assert {row["split"] for row in found} == {"train", "validation", "test"}
     assert [row["where"] for row in found if row_problem(row)] == []
-    assert list(source.rows(3)) == found[:3]
+    assert list(open_source("sample", limit=3).rows()) == found[:3]
     assert source.identity == open_source("sample").identity
 
 
