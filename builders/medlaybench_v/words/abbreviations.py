@@ -19,14 +19,6 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Abbreviation:
-    """A short form and the span of the long form that a key gives for it."""
-
-    short: str
-    long_span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class _Entry:
     """One `SHORT separator LONG` of a possible key, with its text up to `stop`; `long` ends at the first comma.
 
@@ -73,8 +65,9 @@ _HEADING_SIZE = 40
 _AND = re.compile(r"[\s.,]*(?:and\s*)?")
 
 
-def without_key(caption: str) -> tuple[str, list[Abbreviation]]:
-    """The caption without the key at its end, and what that key defines; (caption, []) if there is none.
+def without_key(caption: str) -> tuple[str, list[tuple[str, Span]]]:
+    """The caption without the key at its end, and what that key defines: each short form, with the span of its long
+    form; (caption, []) if there is none.
 
     Only a key whose every word is a part of a definition is cut, so a caller that puts the long forms where the short
     ones are used loses nothing. A short form that the body does not use is a label of the figure: the caller decides.
@@ -91,7 +84,7 @@ def without_key(caption: str) -> tuple[str, list[Abbreviation]]:
         before = before[:-1].rstrip()
     elif not before.endswith((".", ")", "]")):
         return caption, []
-    return (before, [Abbreviation(caption[slice(*e.short)], e.long) for e in run]) if before else (caption, [])
+    return (before, [(caption[slice(*e.short)], e.long) for e in run]) if before else (caption, [])
 
 
 def _last_run(caption: str) -> list[_Entry]:

@@ -28,17 +28,14 @@ def unfold_key(text: str) -> list[Part]:
     >>> [tuple(part) for part in unfold_key("RV is large. RV = right ventricle.")]
     [(0, 2, None), (18, 33, 'RV'), (2, 12, None)]
     """
-    whole = [Part(0, len(text))]
     body, key = without_key(text)
     places: list[tuple[int, Part]] = []
-    for definition in key:
-        use = re.search(rf"(?<![\w-]){re.escape(definition.short)}(?![\w-])(?!\s*\()", body)
+    for short, long in key:
+        use = re.search(rf"(?<![\w-]){re.escape(short)}(?![\w-])(?!\s*\()", body)
         # A single letter is found everywhere: "A large mass … A, aorta".
-        if use is None or len(definition.short) < 2:
-            return whole
-        places.append((use.end(), Part(*definition.long_span, definition.short)))
-    if not places:
-        return whole
+        if use is None or len(short) < 2:
+            return [Part(0, len(text))]
+        places.append((use.end(), Part(*long, short)))
     parts: list[Part] = []
     at = 0
     for place, definition_part in sorted(places):

@@ -8,7 +8,7 @@ from builders.medlaybench_v.words.abbreviations import without_key
 
 
 def pairs(caption: str) -> list[tuple[str, str]]:
-    return [(a.short, caption[slice(*a.long_span)]) for a in without_key(caption)[1]]
+    return [(short, caption[slice(*long)]) for short, long in without_key(caption)[1]]
 
 
 KEYS = [
@@ -97,7 +97,7 @@ def test_a_key_that_cannot_be_cut_without_loss_stays(caption: str) -> None:
 @given(st.text(alphabet=st.sampled_from("LVRA lvraet:=,;.-–()[]\n1é中"), max_size=120))
 def test_any_text_is_survived_and_spans_hold(caption: str) -> None:
     body, key = without_key(caption)
-    assert caption.startswith(body) and all(len(body) <= a.long_span[0] < a.long_span[1] <= len(caption) for a in key)
+    assert caption.startswith(body) and all(len(body) <= start < end <= len(caption) for _, (start, end) in key)
 
 
 @pytest.mark.parametrize("unit", ["A=", "(", "ABC ", "ab, ", "A - ", "AB (", "LV: left ventricle, ", "oa", "note "])
