@@ -118,8 +118,6 @@ def _unexplainable(entry: Entry, text: str, lower: str, start: int, end: int) ->
 
 def _another_place(entry: Entry, text: str, lower: str, start: int, end: int) -> bool:
     """Whether the adjective of place that a composed name begins with means something else."""
-    if entry.surface not in lower[start:end]:
-        return False
     adjective = composed_of(entry.surface)
     at = start + entry.surface.index(adjective)
     return another_sense(adjective, lower, at, at + len(adjective))
