@@ -35,17 +35,18 @@ _NO_UNIT = (
     r"|lbs?|pounds?|kgs?|kilos?|stone|ft|feet|foot|inch(?:es)?|miles?|cm|mm|mg|ml|mcg|dp[ot]|out of"
     r"|(?:years?|yrs?)(?![- ](?:old|of age))|[a-z]+s (?:in|into|away|past|post|late|short|over|under))\b)"
 )
-# Age of the poster: "16F", "[16] [F]", "16, F", "f/16", "F, 16", "16 years old" near the beginning of the post, where
-# people introduce themselves.
+# Age of the poster: "16F", "[16] [F]", "16, F", "f/16", "F, 16", "16 years old", "Hi, 16 here" near the beginning of
+# the post, where people introduce themselves.
 _HEAD = 600
 _AGES = (
     re.compile(
-        r"(?<![\w.,/])(\d{1,2})[\])]?\s?[/,]?\s?[\[(]?(?:y[./]?o\.?)?\s?(?:m|f|nb|ftm|mtf|male|female)(?![\w'])"
+        r"(?<![\w.,/])(\d{1,2})[\])]?\s?[/,]?\s?[\[(]?(?:y(?:[./]?o\.?|rs?)?)?\s?(?:m|f|nb|ftm|mtf|male|female)(?![\w'])"
         r"(?! (?:ago|old|units?|long|high|deep|wide|away|apart|degrees|outside|in the)\b)",
         re.I,
     ),
-    re.compile(rf"(?<![\w.'’])(?:m|f|male|female)\s?[/,]?\s?(\d{{1,2}}){_NO_UNIT}", re.I),
+    re.compile(rf"(?<![\w.'’])(?:m|f|male|female)\s?[/,]?\s?(\d{{1,2}})(?:y[./]?o)?{_NO_UNIT}", re.I),
     re.compile(r"(?<![\w.])(\d{1,2})(?:\.5)?[- ]?(?:years?[- ](?:old|of age)|years?old|yrs?[- ]?old|y[./ ]?o)\b", re.I),
+    re.compile(r"(?:^|[.!?\n]\s*|\b(?:hi|hello|hey)\b[,.!]? )(\d{1,2}) here\b", re.I),
 )
 # "I'm 16", "I'm a 16 year old", "I just turned 16", "Age: 16": wherever the poster says so.
 _OWN_AGE = re.compile(
@@ -56,7 +57,8 @@ _OWN_AGE = re.compile(
     rf"(?:\s?(?:m|f|nb)\b|\s?y(?:ea)?rs?(?=\W*(?:$|[.,;\n]|m\b|f\b|male|female))|{_NO_UNIT})",
     re.I,
 )
-_IN_WORDS = {"thirteen": "13", "fourteen": "14", "fifteen": "15", "sixteen": "16", "seventeen": "17"}
+_IN_WORDS = {"eleven": "11", "twelve": "12", "thirteen": "13", "fourteen": "14", "fifteen": "15", "sixteen": "16",
+             "seventeen": "17"}  # fmt: skip
 _SAID_OTHERWISE = re.compile(
     rf"\b(?:{'|'.join(_IN_WORDS)}|(?:almost|nearly|not (?:yet|quite)|turning|about to (?:be|turn)) (?:18|eighteen))\b",
     re.I,

@@ -110,6 +110,8 @@ def test_an_adult_may_ask_in_a_title_alone(changes: dict[str, Any]) -> None:
         ("I walked 10 m and sat down", None), ("For the past 6 m it hurts. 34F", 34), ("6 m ago I fell (34F)", 34),
         ("It was 15 F outside", None), ("16 m here", 16), ("I run track. 16 m", 16),
         ("My sister says it's fine but I'm 16", 16), ("It began at age 16. 30F", 30),
+        ("16 here, a rash", 16), ("Hi, 15 here and in pain", 15), ("There are 16 here", None), ("I'm twelve", 12),
+        ("I’m twelve weeks pregnant, 29F", 29), ("16y F", 16), ("16 yr M", 16), ("F16yo", 16),
         ("I'm 17.5", 17), ("I’m 17yrs, female", 17), ("I'm only just 17", 17), ("When I turn 18 I can decide", 17),
     ],
 )  # fmt: skip
