@@ -2,7 +2,8 @@
 
 sample                          forty written cases (bundled)
 sample-threads                  twelve written threads, as a dump would hold them (bundled)
-threads=DIR                     dumps in a folder, recognised by "submissions"/RS and "comments"/RC in their names
+threads=DIR                     dumps in a folder, recognised by "submissions", "posts" or RS, and "comments" or RC, in
+                                their names
 threads=SUBMISSIONS,COMMENTS    two files
 cases=FILE                      whole profiles of your own: YAML, CSV, TSV, JSON, JSON lines or Parquet
 """
@@ -39,7 +40,8 @@ MADE_UP = "the patients were made up for this project, and no clinician has revi
 FOR_LOAD = f"{MADE_UP}; these are put together anew from parts of others, for load tests only"
 SYNTHETIC_LICENCE = "CC0-1.0"
 THREAD_LICENCE = "other"
-_SUBMISSIONS = re.compile(r"submission|^RS[_-]", re.IGNORECASE)
+# "posts" is what Arctic Shift's download tool, the paper's source, calls them.
+_SUBMISSIONS = re.compile(r"submission|(?<![a-z])posts?(?![a-z])|^RS[_-]", re.IGNORECASE)
 _COMMENTS = re.compile(r"comment|^RC[_-]", re.IGNORECASE)
 
 
@@ -176,8 +178,8 @@ def _dumps(text: str) -> Dumps:
     place = Path(text)
     if is_folder(place):
         files = [path for path in entries(place) if path.suffix in ENDINGS and not is_hidden(path.name)]
-        submissions = [path for path in files if _SUBMISSIONS.search(path.name)]
-        comments = [path for path in files if _COMMENTS.search(path.name) and path not in submissions]
+        comments = [path for path in files if _COMMENTS.search(path.name)]
+        submissions = [path for path in files if _SUBMISSIONS.search(path.name) and path not in comments]
     else:
         parts = [Path(part) for part in text.split(",") if part]
         if len(parts) == 1 and not is_there(parts[0]):

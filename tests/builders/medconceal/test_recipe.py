@@ -506,6 +506,16 @@ def test_hidden_files_are_no_dumps(tmp_path: Path) -> None:
     assert isinstance(source, Dumps) and source.submissions == (tmp_path / "submissions.jsonl",)
 
 
+def test_dumps_are_known_by_the_names_that_the_archives_tools_give_them(tmp_path: Path) -> None:
+    for pair in (("r_AskDocs_posts.jsonl", "r_AskDocs_comments.jsonl"), ("AskDocs_submissions.zst", "RC_2021.zst")):
+        folder = tmp_path / pair[0]
+        folder.mkdir()
+        for name in pair:
+            (folder / name).touch()
+        source = open_source(f"threads={folder}", synthetic=None, seed=0, workspace=tmp_path)
+        assert isinstance(source, Dumps) and (source.submissions, source.comments) == tuple((folder / n,) for n in pair)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
