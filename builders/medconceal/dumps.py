@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from io import SEEK_CUR, BufferedReader
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
@@ -69,57 +69,6 @@ def _record(line: bytes, where: str) -> Placed | BadRow:
         return where, json_record(line, where)
     except BadRow as bad:
         return bad
-
-
-def window_of(path: Path) -> int:
-    """Bytes of memory for the largest window needed to unpack a Zstandard file; 0 for any other file.
-
-    Only the headers of its frames and blocks are read. An incomplete frame is left for the decompressor to report.
-
-    Raises: InputError as `open_file`.
-    """
-    if path.suffix != ".zst":
-        return 0
-    largest = 0
-    with open_file(path, expected="a dump of submissions or comments") as file:
-        while len(head := file.read(4)) == 4:
-            kind = int.from_bytes(head, "little")
-            if kind & ~0xF == _SKIPPABLE:
-                file.seek(int.from_bytes(file.read(4), "little"), SEEK_CUR)
-                continue
-            if kind != _FRAME or (window := _window(file)) is None:
-                break
-            largest = max(largest, window)
-    return largest
-
-
-_FRAME, _SKIPPABLE = 0xFD2FB528, 0x184D2A50  # RFC 8878, 3.1
-
-
-def _window(file: BufferedReader) -> int | None:
-    """The window that a frame needs, with the file positioned after the frame; None if it is cut off."""
-    told = file.read(1)
-    if not told:
-        return None
-    single, check = told[0] >> 5 & 1, told[0] >> 2 & 1
-    window = 0
-    if not single:
-        said = file.read(1)
-        if not said:
-            return None
-        base = 1 << (10 + (said[0] >> 3))
-        window = base + (base >> 3) * (said[0] & 7)
-    file.seek((0, 1, 2, 4)[told[0] & 3], SEEK_CUR)
-    width = (single, 2, 4, 8)[told[0] >> 6]
-    size = int.from_bytes(file.read(width), "little") + 256 * (width == 2)
-    window = size if single else window
-    while len(head := file.read(3)) == 3:
-        block = int.from_bytes(head, "little")
-        file.seek(1 if block >> 1 & 3 == 1 else block >> 3, SEEK_CUR)
-        if block & 1:
-            file.seek(4 * check, SEEK_CUR)
-            return window
-    return None
 
 
 def _unpacked(packed: BufferedReader, path: Path) -> Iterator[bytes]:

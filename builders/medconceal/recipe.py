@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +26,7 @@ from builders.chat import Chat
 from builders.curation.privacy import scrub
 from builders.curation.review import Decisions
 from builders.medconceal.card import threads_card, written_card
-from builders.medconceal.dumps import LINES, window_of
+from builders.medconceal.dumps import LINES
 from builders.medconceal.measure import RULES, check_row, measure
 from builders.medconceal.own import SOURCE_COLUMNS
 from builders.medconceal.plausibility import content_of, read_plausibility, write_sheet
@@ -67,7 +67,7 @@ from builders.steps import PLACED, WHY, WITHDRAWN, Step, admit, in_one_form, uni
 from builders.unanswered import ask_again, counted
 from loaders.errors import InputError, MissingExtra, how_many
 from loaders.files.disk import private_folder
-from loaders.files.paths import is_there, name_of
+from loaders.files.paths import name_of
 from loaders.files.stores import Store
 from loaders.installed import installed_versions
 from loaders.manifest import KEPT, Config, Manifest, Source, canonical_json
@@ -76,7 +76,6 @@ from loaders.reached import code_digest
 
 CASES = 300  # in the paper
 REVIEW = "review.html"
-_TOLD = 64 << 20  # bytes of a window up to which no notice is needed
 CONFIGS = (Config(name="charts", splits=[SPLIT], columns=CHARTS), Config(name="cases", splits=[SPLIT]))
 WHY_KEPT = "patients of a team of its own"
 _PACKAGES = ("pydantic", "pyyaml")
@@ -262,8 +261,6 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
     names = [*map(name_of, (*source.submissions, *source.comments))]
     read = hashlib.sha256(canonical_json([digest, names])).hexdigest()
     spool = workspace / "threads" / f"{read[:16]}-{code_digest(spool_threads)[:16]}.sqlite"
-    if not is_there(spool):
-        _tell_needs([*source.submissions, *source.comments], build.tell)
     threads = spool_threads(source.submissions, source.comments, spool, admission=admission)
     facts = Source(
         name=f"{source.name}: {threads.counts['threads']:,} threads with the flair",
@@ -297,13 +294,6 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
             *chat.stand_in("the profiles"),
         ],
     )
-
-
-def _tell_needs(paths: Iterable[Path], tell: Callable[[str], None]) -> None:
-    """Report, before anything is unpacked, how much memory it takes: a compressor's window may have 2 GiB."""
-    for path in paths:
-        if (window := window_of(path)) >= _TOLD:
-            tell(f"Unpacking {name_of(path)} takes {window / 2**20:,.0f} MiB of memory for its window, and 250 besides")
 
 
 def _seconds(option: str, day: str | None, *, last: bool = False) -> int | None:

@@ -544,23 +544,6 @@ def test_mistakes_end_in_one_clear_error(
         build(tmp_path / "out", **options)
 
 
-def test_the_memory_that_a_dump_takes_is_reported_before_it_is_unpacked(tmp_path: Path) -> None:
-    told: list[str] = []
-    path = tmp_path / "RC_2021.zst"
-    head = (0xFD2FB528).to_bytes(4, "little") + bytes([0, 21 << 3]) + (1).to_bytes(3, "little")
-    path.write_bytes(head)  # a frame of a window of 2 GiB, cut off behind its head
-    build_of_it: dict[str, Any] = {"source": f"threads={path},{path}", "model": MODEL, "base_url": "http://localhost:9"}
-    with pytest.raises(InputError, match="cannot be unpacked|ends early|no submission"):
-        recipes.build(
-            recipe.RECIPE,
-            recipe.Options(**build_of_it),
-            tmp_path / "out",
-            workspace=tmp_path / "work",
-            tell=told.append,
-        )
-    assert told[0] == "Unpacking RC_2021.zst takes 2,048 MiB of memory for its window, and 250 besides"
-
-
 def test_a_short_key_is_refused(tmp_path: Path) -> None:
     (tmp_path / "key").write_bytes(b"short")
     for name, lines in (("submissions", submissions()), ("comments", comments())):
