@@ -78,7 +78,7 @@ def command(
     start = DEFAULT if base is None else PolicyConfig.read(base)
     profiles = _profiles(corpus)
     asked = _Asked(judge or "", evaluator, clinician, tuple(base_url))
-    known = read_labels(labels) if labels else _labelled(profiles, asked, out, most, seed)
+    known = read_labels(labels) if labels else _labelled(profiles, start, asked, out, most, seed)
     fitted = fit(known, start, seed=seed, ridge=ridge, where=labels or "labels")
     _show_quality(fitted)
     name, policy, checks = replay(candidates(fitted.policy), profiles)
@@ -120,7 +120,9 @@ class _Asked:
         return open_model(name, base_url=self.base_url)
 
 
-def _labelled(profiles: list[PatientProfile], asked: _Asked, out: Path, most: int, seed: int) -> list[Label]:
+def _labelled(
+    profiles: list[PatientProfile], policy: PolicyConfig, asked: _Asked, out: Path, most: int, seed: int
+) -> list[Label]:
     """Labels by the judge, also written beside the policy."""
     evaluator = None if asked.evaluator == BY_RULES else asked.model(asked.evaluator)
     clinician = None if asked.clinician is None else asked.model(asked.clinician)
@@ -130,7 +132,7 @@ def _labelled(profiles: list[PatientProfile], asked: _Asked, out: Path, most: in
     try:
         with Bars() as bars, AnswerStore(answers) as store:
             players = labelling.Players(store, evaluator, clinician)
-            questions = labelling.ask_about(profiles, players, most=most, seed=seed)
+            questions = labelling.ask_about(profiles, policy, players, most=most, seed=seed)
             progress = bars.count(f"{asked.judge}: labels", len(questions))
             prompts = labelling.prompts()
             by = labelling.judge_by_script if judge is None else labelling.judge_by_model(judge, store, prompts)

@@ -4,8 +4,8 @@
 
 A label says of one turn, from 0 to 1, whether a patient would disclose a concern ("reveal") or feel that it was
 addressed ("address") (MC-G16; `labelling` makes them, `acceptance` tests a policy before it is used). Each model is a
-logistic regression on the ten features, the overlap (reveal only, MC-G15) and an intercept, with one vector for all
-categories and a deviation per category that a ridge holds near 0 (MC-G12). Quality is measured on held-out cases: the
+logistic regression on the ten features, the overlap and an intercept, with one vector for all categories and a
+deviation per category that a ridge holds near 0 (MC-G12). Quality is measured on held-out cases: the
 split is by case. The features of a label must come from the evaluator that will be used: weights belong to an evaluator
 as much as to its data, and a policy says which it was. A handful of turns repeated a thousand times fits nothing: fewer
 than 100 different feature vectors of a kind are refused.
@@ -162,7 +162,8 @@ def fit(
         train = [label for label in own if not held_out(label.case_id, seed)]
         test = [label for label in own if held_out(label.case_id, seed)]
         _check_enough(train, kind, where)
-        models[kind] = _logistic(train, ridge=ridge, overlap=kind == "reveal")
+        # v looks at o only in a policy whose hits have to touch the concern (MC-G15).
+        models[kind] = _logistic(train, ridge=ridge, overlap=kind == "reveal" or base.touch > 0)
         quality[kind] = _quality(models[kind], test, float(np.mean([label.label for label in train])))
     if not models:
         expected = f"turns with at least {FEWEST} different feature vectors"

@@ -1,6 +1,6 @@
 """Labels for fitting the policy: which turns would make a patient disclose, or feel that a concern is addressed.
 
-    questions = ask_about(profiles, most=2_000, seed=0)
+    questions = ask_about(profiles, DEFAULT, most=2_000, seed=0)
     labels, unanswered = await label(questions, judge_by_model(model, store, prompts()))
 
 The turns come from scripted clinicians of mixed quality, or from a model's; they are rated by the evaluator that will
@@ -23,7 +23,7 @@ from baselines.dialogue.playing import PATIENCE
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.fitting import BY_RULES, KINDS, Kind, Label
 from baselines.medconceal.game import Evaluator, Rules, task_game
-from baselines.medconceal.policy import DEFAULT
+from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.record import Episode, Features, is_share
 from baselines.medconceal.untrusted import heard
 from loaders.errors import ModelError
@@ -99,12 +99,17 @@ def prompts(folder: Path | None = None) -> Prompts:
 
 
 def ask_about(
-    profiles: Sequence[PatientProfile], players: Players | None = None, *, most: int, seed: int = 0
+    profiles: Sequence[PatientProfile],
+    policy: PolicyConfig,
+    players: Players | None = None,
+    *,
+    most: int,
+    seed: int = 0,
 ) -> list[Question]:
     """At most `most` questions about turns of dialogues, drawn by `seed`, in the order of the dialogues: as many of one
     kind as of the other, where there are that many. Few turns of a dialogue can address a concern.
 
-    Without `players` scripted clinicians talk and the rules rate. A turn that a model was to rate and did not is left
+    The patients have the `policy` that is to get new weights, so that o is measured in its way. Without `players` scripted clinicians talk and the rules rate. A turn that a model was to rate and did not is left
     out.
 
     Raises: ModelError if the evaluator's answers cannot be read, dialogue after dialogue.
@@ -112,7 +117,7 @@ def ask_about(
     who = players or Players()
     evaluator: Evaluator = "rules" if who.evaluator is None else "model"
     name = BY_RULES if who.evaluator is None else who.evaluator.name
-    games = {task: task_game(Rules(task, evaluator=evaluator, patient="template")) for task in TASKS}
+    games = {task: task_game(Rules(task, policy=policy, evaluator=evaluator, patient="template")) for task in TASKS}
     plays = [
         (profile, task, style)
         for style in (STYLES if who.clinician is None else ("",))

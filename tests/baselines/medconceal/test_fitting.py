@@ -15,8 +15,8 @@ import pytest
 
 from baselines.medconceal import labelling
 from baselines.medconceal.acceptance import acceptance, candidates, replay
-from baselines.medconceal.fitting import Label, auc, fit, held_out, read_labels
-from baselines.medconceal.policy import PAPER, SHIPPED, Logistic, PolicyConfig
+from baselines.medconceal.fitting import KINDS, Label, auc, fit, held_out, read_labels
+from baselines.medconceal.policy import BEDSIDE, DEFAULT, PAPER, SHIPPED, Logistic, PolicyConfig
 from baselines.medconceal.record import FEATURES, Features
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError, ModelError
@@ -112,9 +112,11 @@ def test_what_is_held_out_by_the_seed_has_no_part_in_what_it_is_compared_with() 
     assert quality.n == len(test) and quality.reference == pytest.approx(np.mean((train.mean() - test) ** 2), abs=1e-12)
 
 
-def test_address_does_not_use_the_overlap() -> None:
-    fitted = fit(drawn(600, PAPER.address, kind="address"), PAPER)
-    assert fitted.policy.address.weights[-1] == 0 and fitted.policy.reveal == PAPER.reveal
+def test_address_uses_the_overlap_where_the_policy_does() -> None:
+    labels = drawn(600, BEDSIDE.address, kind="address")
+    paper, bedside = (fit(labels, base).policy for base in (PAPER, BEDSIDE))
+    assert paper.address.weights[-1] == 0 and paper.reveal == PAPER.reveal
+    assert bedside.address.weights[-1] == pytest.approx(BEDSIDE.address.weights[-1], abs=0.3)
 
 
 def test_scripted_labels_are_marked_a_stand_in() -> None:
@@ -180,7 +182,7 @@ def test_a_loopback_judge_of_known_weights_is_recovered(tmp_path) -> None:
     """The evaluator rates, the judge throws dice with weights on those ratings, the clinician is a model."""
     with AnswerStore(tmp_path / "answers.sqlite") as store:
         players = labelling.Players(store, scripted(_rates, name="rater"), scripted(_says, name="talker"))
-        questions = labelling.ask_about(CASES[:16], players, most=1_200)
+        questions = labelling.ask_about(CASES[:16], DEFAULT, players, most=1_200)
         judge = labelling.judge_by_model(scripted(_judges, name="judge"), store, labelling.prompts())
         labels, unanswered = asyncio.run(labelling.label(questions, judge, "the-judge"))
     assert unanswered == 0 and {label.evaluator for label in labels} == {"scripted/rater"}
@@ -275,20 +277,28 @@ def test_a_wrong_label_names_its_row(change, says: str, tmp_path) -> None:
 
 
 def test_questions_are_drawn_from_dialogues_of_all_styles() -> None:
-    questions = labelling.ask_about(CASES[:2], most=10_000)
+    questions = labelling.ask_about(CASES[:2], DEFAULT, most=10_000)
     assert {question.kind for question in questions} == {"reveal", "address"}
     assert {question.case_id for question in questions} == {profile.case_id for profile in CASES[:2]}
-    some = labelling.ask_about(CASES[:1], most=40, seed=1)
-    assert len(some) == 40 and some == labelling.ask_about(CASES[:1], most=40, seed=1) != questions[:40]
+    some = labelling.ask_about(CASES[:1], DEFAULT, most=40, seed=1)
+    assert len(some) == 40 and some == labelling.ask_about(CASES[:1], DEFAULT, most=40, seed=1) != questions[:40]
     # Few turns can address a concern: drawn by chance, the hundred that a fit needs were never among 2,000.
-    every, kinds = ([one.kind for one in each] for each in (labelling.ask_about(CASES[:1], most=10_000), some))
+    every, kinds = ([one.kind for one in each] for each in (labelling.ask_about(CASES[:1], DEFAULT, most=10_000), some))
     assert kinds.count("address") == min(20, every.count("address")) > 40 * every.count("address") / len(every)
     hidden = CASES[0].hidden_concerns[0].content.get_secret_value()
     assert all(hidden not in repr(question) for question in questions)
 
 
+def test_the_overlap_of_a_label_is_measured_as_the_policy_does_that_is_fitted() -> None:
+    bedside, paper = (labelling.ask_about(CASES[:2], policy, most=10_000) for policy in (BEDSIDE, PAPER))
+    near = [{kind: {one.overlap for one in each if one.kind == kind} for kind in KINDS} for each in (bedside, paper)]
+    assert near[0]["address"] > {0.0} == near[1]["address"]
+    assert all(4 * overlap % 1 == 0 for overlap in near[0]["reveal"])  # topic terms and words: quarters
+    assert any(4 * overlap % 1 for overlap in near[1]["reveal"])  # a share of a concern's words
+
+
 def test_a_model_judges_through_the_store(tmp_path) -> None:
-    questions = labelling.ask_about(CASES[:1], most=12)
+    questions = labelling.ask_about(CASES[:1], DEFAULT, most=12)
     asked = []
 
     def judge(messages) -> str:
@@ -307,7 +317,7 @@ def test_a_model_judges_through_the_store(tmp_path) -> None:
 
 
 def test_a_model_whose_answers_cannot_be_read_is_not_asked_on_and_on(tmp_path) -> None:
-    questions = labelling.ask_about(CASES[:1], most=100)
+    questions = labelling.ask_about(CASES[:1], DEFAULT, most=100)
     asked = []
 
     def mute(messages) -> str:
@@ -321,7 +331,7 @@ def test_a_model_whose_answers_cannot_be_read_is_not_asked_on_and_on(tmp_path) -
         assert 0 < len(asked) <= 16 * labelling.ATTEMPTS  # one question may stand twice, and is asked once
         players = labelling.Players(store, scripted(mute, name="mute"), scripted(_says, name="talker"))
         with pytest.raises(ModelError, match="mute: gave no answer that can be read about 16 dialogues in a row"):
-            labelling.ask_about(CASES[:16], players, most=100)
+            labelling.ask_about(CASES[:16], DEFAULT, players, most=100)
 
 
 @pytest.mark.parametrize("policy", SHIPPED.values(), ids=SHIPPED)
