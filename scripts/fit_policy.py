@@ -14,7 +14,6 @@ from baselines.medconceal import labelling
 from baselines.medconceal.acceptance import Check, candidates, replay
 from baselines.medconceal.fitting import BY_RULES, RIDGE, Fitted, Label, check_ridge, fit, read_labels
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
-from baselines.medconceal.reliability import plot
 from loaders.errors import NAME_FILE, InputError, how_many
 from loaders.files.disk import check_folder, write_whole
 from loaders.files.opening import refuse_other
@@ -42,7 +41,7 @@ def command(
     judge: str | None = typer.Option(
         None,
         metavar="MODEL",
-        help="Model that labels the turns first; `scripted` calls none; without an --evaluator too few ratings differ.",
+        help="Model that labels the turns first; without an --evaluator too few ratings differ.",
     ),
     evaluator: str = typer.Option(
         "rules", metavar="MODEL", help="Evaluator that rates the turns: the one the policy will be used with."
@@ -84,7 +83,6 @@ def command(
     name, policy, checks = replay(candidates(fitted.policy), profiles)
     _show_checks(name, checks)
     write_whole(out, (json.dumps(to_json(policy), indent=1, ensure_ascii=False) + "\n").encode())
-    write_whole(out.with_suffix(".reliability.svg"), plot(fitted.quality).encode())
     mark = "  stand-in: labels or ratings from a script" if policy.training["stand_in"] else ""
     output.print(f"\n{out}  policy {policy.digest[:16]}{mark}")
     if failed := [check.name for check in checks if not check.passed]:
@@ -126,18 +124,15 @@ def _labelled(
     """Labels by the judge, also written beside the policy."""
     evaluator = None if asked.evaluator == BY_RULES else asked.model(asked.evaluator)
     clinician = None if asked.clinician is None else asked.model(asked.clinician)
-    scripted = asked.judge == "scripted"
-    judge = None if scripted else asked.model(asked.judge)
+    judge = asked.model(asked.judge)
     answers = out.with_suffix(".answers.sqlite")
     try:
         with Bars() as bars, AnswerStore(answers) as store:
             players = labelling.Players(store, evaluator, clinician)
             questions = labelling.ask_about(profiles, policy, players, most=most, seed=seed)
             progress = bars.count(f"{asked.judge}: labels", len(questions))
-            prompts = labelling.prompts()
-            by = labelling.judge_by_script if judge is None else labelling.judge_by_model(judge, store, prompts)
-            name = labelling.SCRIPTED_JUDGE if judge is None else judge.name
-            found, unanswered = asyncio.run(labelling.label(questions, by, name, progress=progress))
+            by = labelling.judge_by_model(judge, store, labelling.prompts())
+            found, unanswered = asyncio.run(labelling.label(questions, by, judge.name, progress=progress))
     except KeyboardInterrupt:
         said = f"Stopped. Every answer is in {answers}: run the same command again to resume"
         raise KeyboardInterrupt(said) from None

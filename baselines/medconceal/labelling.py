@@ -11,7 +11,6 @@ or a patient (MC-G16).
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from baselines.dialogue.playing import PATIENCE
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.fitting import BY_RULES, KINDS, Kind, Label
 from baselines.medconceal.game import Evaluator, Rules, task_game
-from baselines.medconceal.policy import DEFAULT, PolicyConfig
+from baselines.medconceal.policy import PolicyConfig
 from baselines.medconceal.record import Episode, Features, is_share
 from baselines.medconceal.untrusted import heard
 from loaders.errors import ModelError
@@ -37,7 +36,6 @@ STYLES = ("expert", "open-empathic", "closed-checklist", "plan-repeater", "rando
 ATTEMPTS = 3
 AT_ONCE = 16  # dialogues, or labels
 MAX_TOKENS = 100
-SCRIPTED_JUDGE = "scripted/label-judge"
 _SIDES = ("doctor", "patient")
 
 _PROMPTS: dict[str, frozenset[str]] = {"label_reveal": frozenset(), "label_address": frozenset()}
@@ -109,8 +107,8 @@ def ask_about(
     """At most `most` questions about turns of dialogues, drawn by `seed`, in the order of the dialogues: as many of one
     kind as of the other, where there are that many. Few turns of a dialogue can address a concern.
 
-    The patients have the `policy` that is to get new weights, so that o is measured in its way. Without `players` scripted clinicians talk and the rules rate. A turn that a model was to rate and did not is left
-    out.
+    The patients have the `policy` that is to get new weights, so that o is measured in its way. Without `players`
+    scripted clinicians talk and the rules rate. A turn that a model was to rate and did not is left out.
 
     Raises: ModelError if the evaluator's answers cannot be read, dialogue after dialogue.
     """
@@ -245,13 +243,3 @@ def _probability(answer: Answer) -> float:
     if not is_share(value):
         raise Unfit('"probability" is not a number from 0 to 1')
     return float(value)
-
-
-async def judge_by_script(question: Question) -> float | None:
-    """A stand-in for a judge: yes or no, drawn with the hand-set probability; always the same for a turn."""
-    model = DEFAULT.reveal if question.kind == "reveal" else DEFAULT.address
-    p = model.probability(question.features.vector, question.overlap, question.category)
-    thrown = hashlib.sha256(
-        f"{question.case_id}|{question.concern}|{question.before}|{question.turn}".encode()
-    ).digest()
-    return float(int.from_bytes(thrown[:8], "big") < p * 2**64)

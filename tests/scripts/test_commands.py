@@ -178,7 +178,7 @@ def test_fit_policy_that_is_stopped_says_where_its_answers_are(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("baselines.medconceal.labelling.ask_about", stopped)
-    assert execute(["fit-policy", "--judge", "scripted", "-o", str(tmp_path / "policy.json")]) == 130
+    assert execute(["fit-policy", "--judge", "scripted/echo", "-o", str(tmp_path / "policy.json")]) == 130
     told = " ".join(capsys.readouterr().err.split())
     assert "policy.answers.sqlite: run the same command again to resume" in told
     monkeypatch.setattr("scripts.fit_policy.read_labels", stopped)  # with labels at hand nothing is asked

@@ -197,7 +197,7 @@ def test_a_loopback_judge_of_known_weights_is_recovered(tmp_path) -> None:
     quality = fitted.quality["reveal"]
     assert abs(quality.auc - own) <= 0.02 and quality.brier < quality.reference
     assert quality.auc_interval[0] <= quality.auc <= quality.auc_interval[1]
-    assert sum(n for *_, n in quality.reliability) == quality.n == len(held)
+    assert quality.n == len(held)
     assert fitted.policy.training["stand_in"] is True  # the evaluator is a script
 
 
@@ -374,16 +374,13 @@ def test_the_command_fits_and_writes_a_policy(tmp_path, monkeypatch, capsys) -> 
 
     monkeypatch.setattr(scripts.fit_policy, "_profiles", lambda corpus: CASES[:3])
     out, labels = tmp_path / "policy.json", tmp_path / "labels.jsonl"
-    # Scripted dialogues rated by rules are a handful of vectors: refused, and no policy written.
-    assert execute(["fit-policy", "--judge", "scripted", "--most", "200", "-o", str(out)]) == 2
-    assert "different feature vectors" in " ".join(capsys.readouterr().err.split()) and not out.exists()
     # What is wrong with the constants is said before a judge is paid.
     (tmp_path / "base.json").write_text("{")
-    other = tmp_path / "other.json"
-    assert execute(["fit-policy", "--judge", "scripted", "--base", str(tmp_path / "base.json"), "-o", str(other)]) == 2
+    base, other = str(tmp_path / "base.json"), tmp_path / "other.json"
+    assert execute(["fit-policy", "--judge", "scripted/echo", "--base", base, "-o", str(other)]) == 2
     assert "base.json" in capsys.readouterr().err and not list(tmp_path.glob("other*"))
     for ridge in ("0", "-1", "nan"):
-        assert execute(["fit-policy", "--judge", "scripted", "--ridge", ridge, "-o", str(other)]) == 2
+        assert execute(["fit-policy", "--judge", "scripted/echo", "--ridge", ridge, "-o", str(other)]) == 2
         assert "--ridge" in capsys.readouterr().err and not list(tmp_path.glob("other*"))
     rows = [label.row for kind in ("reveal", "address") for label in drawn(600, getattr(PAPER, kind), kind=kind)]
     labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -393,7 +390,6 @@ def test_the_command_fits_and_writes_a_policy(tmp_path, monkeypatch, capsys) -> 
     policy = PolicyConfig.read(out)
     assert policy.training["stand_in"] is False and policy.training["evaluator"] == "an-evaluator"
     assert set(policy.training["quality"]) == {"reveal", "address"}
-    assert (tmp_path / "policy.reliability.svg").read_text().count("<circle") >= 10
     # All of one case: nothing is left to test the weights on, which a table of dashes does not say.
     labels.write_text("".join(json.dumps(row | {"case_id": "a"}) + "\n" for row in rows))
     assert execute(["fit-policy", "--labels", str(labels), "-o", str(out)]) in (0, 1)
