@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from baselines.medconceal.leaks import SPAN
 from baselines.medconceal.policy import ENOUGH, Concern, touched
 from baselines.medconceal.record import HiddenConcern
 from baselines.medconceal.words import content_roots
-from loaders.spans import spans, words
+from loaders.spans import shares_span, spans, words
 
 SHORTEST_QUOTE = 3
 """Minimum words of a quote, unless it is a whole turn: "yes" occurs in every dialogue and supports nothing."""
@@ -62,11 +63,16 @@ def quoted_turn(quote: str, replies: Sequence[str]) -> int | None:
 
 
 def touches(quote: str, hidden: HiddenConcern) -> bool:
-    """Whether a quote is about the concern: a topic term of it, or two of its own words (`policy.touched`).
+    """Whether a quote is about the concern: it repeats five words in a row of it or of its evidence, or the whole of
+    a shorter text; or it holds a topic term of it, or two of its own words (`policy.touched`).
 
     Any three words of a patient can be quoted; only some of them support a finding. For a concern without topics one of
-    its own words is enough.
+    its own words is enough. Evidence may be everyday words alone ("One said never and one said always"), and is what
+    the patient says of the concern all the same.
     """
+    texts = (hidden.content, *hidden.evidence)
+    if any(shares_span(quote, [text], min(SPAN, max(SHORTEST_QUOTE, len(words(text))))) for text in texts):
+        return True
     about = Concern.of(hidden.content, "", topics=hidden.topics, evidence=hidden.evidence)
     return touched(content_roots(quote), about) >= (1 if hidden.topics else 0.5) / ENOUGH
 

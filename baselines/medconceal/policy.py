@@ -230,7 +230,8 @@ class Concern:
     """What the policy needs to know about a hidden concern and the person who has it.
 
     `stems` are the content words of its text. `terms` are its topics, each as the roots that have to be said, and `own`
-    the roots of its words, except those that are not specific to this concern. None of it may be printed.
+    the roots of its words, except those that are not specific to this concern, if others are left. None of
+    it may be printed.
     """
 
     category: str
@@ -258,7 +259,9 @@ class Concern:
         common = known | _EVERYWHERE
         terms = [content_roots(term) for term in topics]
         telling = tuple(dict.fromkeys(term for term in terms if term and not term <= common))
-        own = frozenset().union(*map(content_roots, (content, *evidence))) - common - frozenset().union(*telling)
+        own = frozenset().union(*map(content_roots, (content, *evidence)))
+        # A concern that consists of everyday words, and has no topics, can be touched by these alone.
+        own = own - common - frozenset().union(*telling) or (frozenset() if telling else own)
         return cls(category, content_stems(content), telling, own, openness, literacy, depth)
 
 

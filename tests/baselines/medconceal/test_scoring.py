@@ -17,10 +17,12 @@ from baselines.medconceal import comparisons, judge_rules
 from baselines.medconceal.clinician import prompts
 from baselines.medconceal.comparisons import best_of, compare_cases
 from baselines.medconceal.comparisons import results as compared_results
+from baselines.medconceal.game import hidden_of
 from baselines.medconceal.judge import ATTEMPTS, PROMPTS, judge, shown
 from baselines.medconceal.judgement import JudgedEpisode, Judgement
 from baselines.medconceal.matching import Pair, coarse_hits, match, quoted_turn, touches
 from baselines.medconceal.metrics import Measure, curve, measures, precision_recall_f1
+from baselines.medconceal.policy import Concern, touched
 from baselines.medconceal.record import (
     ConcernTrace,
     Episode,
@@ -33,9 +35,11 @@ from baselines.medconceal.record import (
     TurnEvaluation,
 )
 from baselines.medconceal.tables import curves, results
+from baselines.medconceal.words import content_roots
 from baselines.results.published import find
 from baselines.results.run import DataUsed, RunRecord
 from baselines.statistics.significance import holm, mcnemar_exact, wilson_interval
+from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
 from loaders.files.records import from_json, to_json
 from loaders.medconceal import CATEGORIES, VALUES, Task
@@ -175,6 +179,24 @@ def test_a_quote_touches_a_concern_by_a_topic_or_two_of_its_words_evidence_inclu
     assert touches("about my savings", told) and touches("an invoice that ruins", told)
     assert not touches("into the hospital", told)  # one word alone
     assert touches("into the hospital", replace(told, topics=()))
+
+
+def test_the_words_of_its_evidence_touch_a_concern_however_plain_they_are() -> None:
+    """As the bundled cases have them: for each concern, what the patient says when it comes out supports a finding."""
+    for hidden in map(hidden_of, profiles()):
+        assert all(touches(snippet, concern) for concern in hidden for snippet in concern.evidence)
+    told = HiddenConcern(
+        "Cannot trust the advice", ("One said never and one said always.", "I dread it."), ("savings",)
+    )
+    assert touches("that one said never and one", told) and touches("Yes, I dread it", told)
+    assert not touches("one said that they never", told) and not touches("I dread the day", told)
+
+
+def test_a_concern_of_everyday_words_alone_can_be_touched() -> None:
+    told = HiddenConcern("Does not understand what the doctor says", ("I was too ashamed to ask.",))
+    assert touches("I do not understand a word", told)
+    assert touched(content_roots("Were you ashamed?"), Concern.of(told.content, "", evidence=told.evidence)) > 0
+    assert not touched(content_roots("Were you ashamed?"), Concern.of(told.content, "", topics=["savings"]))
 
 
 def test_a_finding_without_a_quote_of_the_patient_never_counts() -> None:
