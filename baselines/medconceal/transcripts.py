@@ -7,9 +7,8 @@ The file is JSON lines, an encounter a line (`_Line`); docs/corpora/medconceal.m
 nothing is rated again: the patient answered from that very trace. Without one (an earlier version's file, a study run
 elsewhere) it is computed from the clinician's turns (`computed`), and need not be the one that made these replies.
 
-An encounter that was interrupted or withdrawn is left out and counted. A list of dialogues with `id` and `case_id`, the
-format before participants were recorded, is read too. An intervention continues past success if it did so for the
-people in it.
+An encounter that was interrupted or withdrawn is left out and counted. An intervention continues past success if it did
+so for the people in it.
 """
 
 from __future__ import annotations
@@ -26,7 +25,18 @@ from pydantic import BeforeValidator
 from baselines.dialogue.game import Ask, Game
 from baselines.dialogue.played import json_line
 from baselines.medconceal import clinician, rubric
-from baselines.medconceal.game import FORMAT, CaseInPlay, Evaluator, hidden_of, public, scores, secrets, transcript
+from baselines.medconceal.game import (
+    FIRST_STOP,
+    FORMAT,
+    TIMED_TURNS,
+    CaseInPlay,
+    Evaluator,
+    hidden_of,
+    public,
+    scores,
+    secrets,
+    transcript,
+)
 from baselines.medconceal.leaks import says
 from baselines.medconceal.patient import Spoken, texts_of
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
@@ -40,25 +50,22 @@ from loaders.files.texts import decode
 from loaders.medconceal import CATEGORIES, TASKS, PatientProfile, Task, chart
 from loaders.models.prompts import Prompts
 
-FEWEST_TURNS, MOST_TURNS = 5, 40
-"""Turns after which a person may hand in findings (Appendix D.2), and the maximum that a dialogue may have."""
 LEFT_OUT = ("interrupted", "withdrawn")
 WRITER = "writer"
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """One dialogue: its id, with which patient, what was said, turn by turn, and by whom and when, if that is known.
+    """One dialogue: with which patient, what was said, turn by turn, and by whom and when.
 
     `trace` is the complete episode of the live game; without one `stopped` says why the dialogue ended.
     """
 
-    dialogue_id: str
     profile: PatientProfile
     task: Task
     turns: tuple[tuple[str, str], ...]
     findings: Findings | None
-    who: Encounter | None = None
+    who: Encounter
     stopped: Stopped = "transcript_end"
     trace: Episode | None = None
     models: Mapping[str, str] = field(default_factory=dict)
@@ -84,17 +91,6 @@ class _Turn:
     patient: str
     sent: float | None = None
     shown: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """A dialogue in the list format of an earlier version."""
-
-    id: str
-    case_id: str
-    task: Task
-    turns: tuple[_Turn, ...]
-    findings: tuple[SubmittedFinding, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +128,7 @@ def transcript_game(
 
     async def play(dialogue: Transcript, ask: Ask) -> Episode:
         if dialogue.task != task:
-            raise InputError(f"dialogue {dialogue.dialogue_id}", found=dialogue.task, expected=task)
+            raise InputError(f"dialogue {dialogue.who.encounter}", found=dialogue.task, expected=task)
         episode = dialogue.trace or await _computed(dialogue, ask, policy, texts, evaluator)
         if written:
             system = clinician.system_prompt(texts, chart(dialogue.profile, task))
@@ -144,7 +140,7 @@ def transcript_game(
     return Game(
         name=f"{task}_transcript",
         roles=(*((WRITER,) if written else ()), *rated),
-        case_id=lambda dialogue: dialogue.dialogue_id,
+        case_id=lambda dialogue: dialogue.who.encounter,
         play=play,
         transcript=lambda dialogue, episode: transcript(episode),
         scores=scores,
@@ -174,7 +170,7 @@ async def _computed(
     """The episode that follows from the clinician's turns; the replies are those in the file."""
     if evaluator is None:
         do = "Name an evaluator with --evaluator to rate its turns"
-        raise InputError(f"dialogue {dialogue.dialogue_id}", found="no trace", expected="one", do=do)
+        raise InputError(f"dialogue {dialogue.who.encounter}", found="no trace", expected="one", do=do)
     in_play = CaseInPlay(dialogue.profile, dialogue.task, policy)
     for turn, reply in dialogue.turns:
         text = heard(turn)
@@ -207,8 +203,8 @@ def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> Transcri
     told = [_transcript(value, where, by_id) for where, value in _each(path)]
     seen: set[tuple[str, str, str]] = set()
     for dialogue, reason in told:
-        marks = [("id", dialogue.dialogue_id, "")]
-        if dialogue.who and not reason:
+        marks = [("id", dialogue.who.encounter, "")]
+        if not reason:
             marks.append(("person", dialogue.who.participant, dialogue.profile.case_id))
         for mark in marks:
             if mark in seen:
@@ -231,7 +227,7 @@ def traced(people: Transcripts, dialogues: Sequence[Transcript]) -> dict[str, An
         "traces": {"recorded": len(dialogues) - computed, "computed": computed},
         "traces_made_by": {role: sorted(names) for role, names in sorted(made.items())},
         "left_out": dict(people.left_out),
-        "participants": len({dialogue.who.participant for dialogue in dialogues if dialogue.who}),
+        "participants": len({dialogue.who.participant for dialogue in dialogues}),
     }
 
 
@@ -268,18 +264,14 @@ def line_of(episode: Episode, who: Encounter, models: Mapping[str, str] | None =
 
 
 def _each(path: Path) -> list[tuple[str, object]]:
-    """The place of each dialogue, and its JSON: the items of a list, or the lines."""
-    expected = "dialogues as JSON Lines, or as a JSON list"
+    """The place of each dialogue, and its JSON."""
+    expected = "dialogues as JSON Lines"
     text = decode(read_file(path, expected=expected, do=_DO), path)
-    if text.lstrip().startswith("["):
-        read = parse_json(text, path, expected=expected, do=_DO)
-        values = [(f"{path}: dialogue {at}", value) for at, value in enumerate(read, start=1)]
-    else:
-        values = [
-            (f"{path}, line {at}", parse_json(line, f"{path}, line {at}", expected=expected, do=_DO))
-            for at, line in enumerate(text.split("\n"), start=1)
-            if line.strip()
-        ]
+    values = [
+        (f"{path}, line {at}", parse_json(line, f"{path}, line {at}", expected=expected, do=_DO))
+        for at, line in enumerate(text.split("\n"), start=1)
+        if line.strip()
+    ]
     if not values:
         raise InputError(path, found="holds no dialogue", expected="at least one", do=_DO)
     return values
@@ -287,18 +279,13 @@ def _each(path: Path) -> list[tuple[str, object]]:
 
 def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile]) -> tuple[Transcript, str]:
     """A dialogue, and why it is left out, if it is."""
-    if isinstance(value, dict) and "case_id" in value:
-        _check_names(value, where, task=TASKS)
-        old = from_json(_Told, value, where, do=_DO)
-        told = _Line(old.case_id.strip(), "", old.id.strip(), old.task, old.turns, None, old.findings)
-    else:
-        _check_names(value, where, task=TASKS, stopped=get_args(Stopped))
-        told = from_json(_Line, value, where, do=_DO)
-        # A blank around an id makes no other person of it.
-        ids = {name: getattr(told, name).strip() for name in ("case", "participant", "encounter")}
-        if empty := [name for name, text in ids.items() if not text]:
-            raise InputError(where, found=f"no {empty[0]}", expected="an id")
-        told = replace(told, **ids)
+    _check_names(value, where, task=TASKS, stopped=get_args(Stopped))
+    told = from_json(_Line, value, where, do=_DO)
+    # A blank around an id makes no other person of it.
+    ids = {name: getattr(told, name).strip() for name in ("case", "participant", "encounter")}
+    if empty := [name for name, text in ids.items() if not text]:
+        raise InputError(where, found=f"no {empty[0]}", expected="an id")
+    told = replace(told, **ids)
     if told.case not in profiles:
         raise InputError(where, found=f"case {told.case!r}", expected=f"one of the {len(profiles)} profiles")
     profile = profiles[told.case]
@@ -307,16 +294,13 @@ def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile
     stopped = told.stopped or (told.trace.stopped if told.trace else None)
     reason = stopped if stopped and stopped in LEFT_OUT else ""
     if not reason:
-        _check_turns(told, where)
-    spoken = tuple((turn.clinician, turn.patient) for turn in told.turns)
-    who = Encounter(told.participant, told.encounter, *_times(told.turns, where)) if told.participant else None
+        _check_turns(told, stopped, where)
     found = Transcript(
-        dialogue_id=told.encounter,
         profile=profile,
         task=told.task,
-        turns=spoken,
+        turns=tuple((turn.clinician, turn.patient) for turn in told.turns),
         findings=_findings(told, where),
-        who=who,
+        who=Encounter(told.participant, told.encounter, *_times(told.turns, where)),
         stopped=stopped or "transcript_end",
         models=told.models,
         stand_in=told.stand_in,
@@ -332,17 +316,16 @@ def _check_names(value: object, where: str, **allowed: Sequence[str]) -> None:
             raise InputError(where, found=f"{name} {told[:40]!r}", expected=f"one of {', '.join(names)}")
 
 
-def _check_turns(told: _Line, where: str) -> None:
-    """Raises InputError for a dialogue that the study's rules do not allow; an old file may hold any."""
-    count = len(told.turns)
+def _check_turns(told: _Line, stopped: Stopped | None, where: str) -> None:
+    """Raises InputError for a dialogue that the study's rules do not allow (Appendix D.2)."""
+    count, most = len(told.turns), TIMED_TURNS[1]
     if not count:
         raise InputError(where, found="no turns", expected="a list of turns")
-    if told.participant and count > MOST_TURNS:
-        raise InputError(where, found=how_many(count, "turn"), expected=f"at most {MOST_TURNS}")
-    if told.task == "confirmation" and told.stopped == "clinician" and count < FEWEST_TURNS:
-        raise InputError(
-            where, found=f"handed in after {how_many(count, 'turn')}", expected=f"at least {FEWEST_TURNS} turns"
-        )
+    if count > most:
+        raise InputError(where, found=how_many(count, "turn"), expected=f"at most {most}")
+    if told.task == "confirmation" and stopped == "clinician" and count < FIRST_STOP:
+        found = f"handed in after {how_many(count, 'turn')}"
+        raise InputError(where, found=found, expected=f"at least {FIRST_STOP} turns")
 
 
 def _times(turns: Sequence[_Turn], where: str) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -240,7 +240,6 @@ READERS: dict[str, Reader] = _TABLES | _CAPTIONS | _RELEASES | {
     "policy": Reader("tables/policy.json", PolicyConfig.read),
     "labels of turns": Reader("tables/labels.jsonl", read_labels),
     "transcripts": Reader("tables/transcripts.jsonl", _transcripts),
-    "transcripts of old": Reader("tables/transcripts.json", _transcripts),
     "cues": Reader("tables/cues.parquet", lambda path: read_cues(path, DIGEST)),
     "prompts": Reader("prompts", read_prompts, ("*.md",)),
     "ratings": Reader("sheets/pairs-R1.csv", lambda path: ratings.read_sheets([path])),

@@ -95,8 +95,6 @@ def fill(folder: Path) -> None:
     _json(folder / "mapping.yaml", {"age": "Age", "sex": "Demographics.Sex", "name": None})
     patient = profiles()[0].case_id
     turns = [{"clinician": "What worries you?", "patient": "The cost."}]
-    dialogue = {"id": "d1", "case_id": patient, "task": "confirmation", "turns": turns, "findings": []}
-    _json(folder / "transcripts.json", [dialogue])
     encounter = {"case": patient, "participant": "P1", "encounter": "E1", "task": "confirmation", "turns": turns}
     _lines(folder / "transcripts.jsonl", encounter, {**encounter, "encounter": "E2", "stopped": "withdrawn"})
     (folder / "robots.txt").write_text(_ROBOTS, encoding="utf-8")

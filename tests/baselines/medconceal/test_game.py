@@ -340,15 +340,16 @@ def test_a_game_played_twice_is_the_same() -> None:
 
 
 def a_file(tmp_path, *dialogues: object):
-    path = tmp_path / "study.json"
-    path.write_text(json.dumps(dialogues))
+    path = tmp_path / "study.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in dialogues))
     return path
 
 
 def a_dialogue(episode: Episode, **changes: object) -> dict[str, object]:
     found = {
-        "id": f"P1-{episode.case_id}",
-        "case_id": episode.case_id,
+        "case": episode.case_id,
+        "participant": "P1",
+        "encounter": f"P1-{episode.case_id}",
         "task": episode.task,
         "turns": [{"clinician": one.clinician, "patient": one.patient} for one in episode.exchanges],
     }
@@ -387,13 +388,13 @@ def test_a_transcript_is_rated_by_the_same_evaluator(tmp_path) -> None:
     ("changes", "says"),
     [
         ({"task": "chat"}, "task 'chat' .expected one of confirmation, intervention"),
-        ({"case_id": "nobody"}, "case 'nobody'"),
+        ({"case": "nobody"}, "case 'nobody'"),
         ({"turns": []}, "no turns"),
         ({"turns": [{"clinician": "a"}]}, "no turns.0.patient"),
         ({"turns": ["a"]}, "turns.0 is a text"),
         ({"findings": "all"}, "findings is a text"),
         ({"findings": [{"category": "x"}]}, "no findings.0.description"),
-        ({"id": 3}, "id is 3"),
+        ({"encounter": 3}, "encounter is 3"),
         ({"hidden": 1}, "unknown: hidden"),
         ({"task": "intervention"}, "an intervention has none"),
     ],
@@ -429,7 +430,7 @@ def test_wrong_files_of_transcripts(tmp_path) -> None:
     with pytest.raises(InputError, match="holds no dialogue"):
         read_transcripts(a_file(tmp_path), CASES)
     with pytest.raises(InputError, match="does not exist"):
-        read_transcripts(tmp_path / "none.json", CASES)
+        read_transcripts(tmp_path / "none.jsonl", CASES)
     dialogue = read_transcripts(a_file(tmp_path, a_dialogue(episode)), CASES).dialogues[0]
     assert dialogue.findings.failure is None
     with pytest.raises(InputError, match="expected intervention"):

@@ -74,26 +74,27 @@ def test_dialogues_of_people_are_scored_like_those_of_models(
     profile = cases(load("medconceal", "test", source=patients))[0]
     concern = profile.primary_concern
     dialogue = {
-        "id": "d1",
-        "case_id": profile.case_id,
+        "case": profile.case_id,
+        "participant": "P1",
+        "encounter": "E1",
         "task": "confirmation",
         "turns": [
             {"clinician": "What worries you most about all this?", "patient": concern.evidence[0].get_secret_value()}
         ],
         "findings": [{"category": concern.category, "description": concern.content.get_secret_value()}],
     }
-    file = tmp_path / "people.json"
-    file.write_text(json.dumps([dialogue]))
+    file = tmp_path / "people.jsonl"
+    file.write_text(json.dumps(dialogue))
     judged = ("--transcripts", str(file), "--evaluator", "rules", "--judge", "rules", "--bare")
     assert run("confirmation", patients, tmp_path / "people", *judged) == 0
     assert "tokens in" not in capsys.readouterr().out  # no model was asked, so there is no table of them
     numbers = {one.column: one for one in read_run(tmp_path / "people")[1]}
     result = numbers["Fine Precision"]
-    assert (result.row, result.setting, result.value) == ("Human clinicians", "Transcripts", 1)
+    assert (result.row, result.setting, result.value) == ("Human clinicians", "Human summary", 1)
     # Wherever the number is copied to, it says that these patients did not answer by this trace.
     assert numbers["Reveal Rate"].note == "the trace of 1 of 1 dialogue is computed from its turns"
     # Other dialogues, as many, are another run: the first one's numbers are set aside.
-    file.write_text(json.dumps([dialogue | {"findings": []}]))
+    file.write_text(json.dumps(dialogue | {"findings": []}))
     assert run("confirmation", patients, tmp_path / "people", *judged) == 0
     assert (tmp_path / "people" / "earlier" / str(result.run_id) / "results.csv").is_file()
 

@@ -21,7 +21,7 @@ from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.metrics import Measure, measures
 from baselines.medconceal.policy import DEFAULT, PAPER
 from baselines.medconceal.record import Encounter, Episode
-from baselines.medconceal.transcripts import MOST_TURNS, line_of, read_transcripts, transcript_game, written_lines
+from baselines.medconceal.transcripts import line_of, read_transcripts, transcript_game, written_lines
 from baselines.results.run import read_run
 from builders.medconceal.compose import composed
 from builders.samples import medconceal as bundled
@@ -74,6 +74,13 @@ def test_the_trace_of_the_live_game_is_scored_bit_for_bit(task: Any, tmp_path: P
         assert public(after).hidden is None
 
 
+def test_findings_are_as_early_where_only_the_trace_says_that_they_were_handed_in(tmp_path: Path) -> None:
+    line = a_line(lived()[0]) | {"stopped": ""}
+    trace = line["trace"] | {"stopped": "clinician", "exchanges": line["trace"]["exchanges"][:4]}
+    with pytest.raises(InputError, match="handed in after 4 turns"):
+        read_transcripts(a_file(tmp_path, line | {"trace": trace, "turns": line["turns"][:4]}), CASES)
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
@@ -87,7 +94,7 @@ def test_the_trace_of_the_live_game_is_scored_bit_for_bit(task: Any, tmp_path: P
         ({"findings": [{"category": "", "description": "Cannot pay."}]}, "category '' of finding 1"),
         ({"turns": []}, "no turns"),
         ({"case": CASES[1].case_id}, "not the same case"),
-        ({"trace": None, "turns": [{"clinician": "a", "patient": "b"}] * (MOST_TURNS + 1)}, "41 turns"),
+        ({"trace": None, "turns": [{"clinician": "a", "patient": "b"}] * 41}, "41 turns"),
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b"}] * 4, "stopped": "clinician"}, "after 4 turns"),
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b", "sent": 9, "shown": 8}]}, "times that decrease"),
         ({"trace": None, "turns": [{"clinician": "a", "patient": "b", "sent": -1, "shown": 8}]}, "times that decrease"),
@@ -105,7 +112,7 @@ def test_a_reply_may_be_shown_in_the_second_in_which_it_was_asked_for(tmp_path: 
     line = a_line(lived()[0], turns=[{"clinician": "a", "patient": "b", "sent": 0, "shown": 0}], stopped="time")
     del line["trace"]
     who = read_transcripts(a_file(tmp_path, line), CASES).dialogues[0].who
-    assert who is not None and (who.sent, who.shown) == ((0,), (0,))
+    assert (who.sent, who.shown) == ((0,), (0,))
 
 
 def test_other_words_than_those_of_the_trace_are_refused(tmp_path: Path) -> None:
