@@ -180,7 +180,7 @@ def acts(turn: str, heard: str = "") -> dict[str, float]:
         cue, missed         whether the patient hinted at something, and whether the turn takes up nothing of it
     """
     text = _HESITATION.sub("", turn.replace("’", "'").replace("‘", "'"))
-    said = content_roots(heard)
+    said, about = content_roots(heard), subjects(heard)
     sentences = [part for part in _SENTENCE.split(text.strip()) if part.strip()]
     found: dict[str, float] = dict.fromkeys(_tables(), 0.0)
     found |= dict.fromkeys(("open", "fact", "orders", "last_open", "echo_asked", "told", "quote", "echo_first"), 0.0)
@@ -206,11 +206,15 @@ def acts(turn: str, heard: str = "") -> dict[str, float]:
         found["echo_first"] += bool(taken_up) and number == 0
         if kind == "tells" and not taken_up and not _TOLD.search(sentence):
             found["told"] += len(sentence.split())
-    found["echo"] = float(len(content_roots(text) & said))
+    both, same, cue = content_roots(text) & said, about & subjects(text), bool(_CUE.search(heard.replace("’", "'")))
+    found["echo"] = float(len(both))
     found["quote"] = float(any(content_roots("".join(one)) & said for one in _QUOTE.findall(text)))
     found["words"] = float(len(text.split()))
     found["bangs"] = float(text.count("!"))
-    found |= _taken_up(text, heard.replace("’", "'"))
+    found["shared"] = len(both) / len(said) if said else 0.0
+    found["subjects"] = float(len(same))
+    found["cue"] = float(cue)
+    found["missed"] = float(cue and not both and not same)
     found["sentences"] = float(len(sentences))
     found["asked"] = float(sum(map(asks, sentences)))
     found["jargon"] = float(len(_JARGON.findall(text)))
@@ -241,19 +245,6 @@ def own_words(turn: str, heard: str) -> str:
         else:
             kept.append(turn[begin:end])
     return "".join(kept).strip() if copied > MIRROR else turn
-
-
-def _taken_up(turn: str, heard: str) -> dict[str, float]:
-    """How much of the patient's words the turn takes up: by words, by subjects, and whether it missed a cue."""
-    said, about = content_roots(heard), subjects(heard)
-    both, same = said & content_roots(turn), about & subjects(turn)
-    cue = bool(_CUE.search(heard))
-    return {
-        "shared": len(both) / len(said) if said else 0.0,
-        "subjects": float(len(same)),
-        "cue": float(cue),
-        "missed": float(cue and not both and not same),
-    }
 
 
 @lru_cache(maxsize=4096)  # clinicians repeat themselves, scripted ones word for word

@@ -6,14 +6,13 @@ and the poster alternate, for at least 8 turns. Comments that are deleted, remov
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from loaders.english import other_language
+from loaders.files.bundled import bundled
 
 MIN_TURNS = 8
 MOST_COMMENTS = 20_000
@@ -108,8 +107,7 @@ class Post:
 @cache
 def _flairs() -> tuple[tuple[str, bool], ...]:
     """Flairs in lower case with whether they are a clinician's, longest first."""
-    with Path(__file__).with_name("clinician_flairs.csv").open(encoding="utf-8", newline="") as file:
-        rows = [(row["flair"], row["clinician"] == "yes") for row in csv.DictReader(file)]
+    rows = [(row["flair"], row["clinician"] == "yes") for row in bundled("builders.medconceal", "clinician_flairs.csv")]
     return tuple(sorted(rows, key=lambda row: (-len(row[0]), row[0])))
 
 

@@ -19,10 +19,11 @@ from builders.medconceal.measure import check_own
 from builders.medconceal.profiles import MIN_CONCERNS
 from loaders.errors import InputError, first_of
 from loaders.files.bad_rows import BadRow
+from loaders.files.bundled import bundled
 from loaders.files.disk import write_whole
 from loaders.files.foreign import ForeignRow
 from loaders.files.paths import is_there
-from loaders.files.tables import read_records, read_table
+from loaders.files.tables import read_records
 from loaders.files.texts import read_text
 from loaders.files.yaml_values import parse_yaml
 from loaders.medconceal import CATEGORIES, DEEPEST, SCENARIOS, SPECIALTIES, category_by_number, meant, read_foreign
@@ -36,7 +37,7 @@ _NAMED = {
     "categories": ", ".join(f"{at} {name}" for at, name in enumerate(CATEGORIES, start=1)),
     "deepest": DEEPEST,
 }
-_TABLE = [row for _, row in read_table(Path(__file__).with_name("own_questions.csv")).rows]
+_TABLE = bundled("builders.medconceal", "own_questions.csv")
 _ASKED = {(row["block"], row["field"]): row["question"].format(**_NAMED) for row in _TABLE}
 _QUESTIONS = {key: question for key, question in _ASKED.items() if key[0] != "hidden_concerns"}
 """(block, field) -> the question. A block of "" is the profile itself."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 from functools import cache
-from pathlib import Path
 
-from loaders.files.tables import read_table
+from loaders.files.bundled import bundled
 
 SEXES = ("female", "male")
 
@@ -15,8 +14,8 @@ SEXES = ("female", "male")
 def people() -> dict[str, list[str]]:
     """The names to draw from: first names under the sex, and last names."""
     parts: dict[str, list[str]] = {}
-    for _, cells in read_table(Path(__file__).with_name("people.csv")).rows:
-        parts.setdefault(cells["part"], []).append(cells["value"])
+    for row in bundled("builders.medconceal", "people.csv"):
+        parts.setdefault(row["part"], []).append(row["value"])
     return parts
 
 
