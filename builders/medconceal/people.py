@@ -6,8 +6,13 @@ import random
 from functools import cache
 
 from loaders.files.bundled import bundled
+from loaders.spans import words
 
 SEXES = ("female", "male")
+_KINDS = dict.fromkeys(("female", "f", "woman", "girl"), SEXES[0]) | dict.fromkeys(
+    ("male", "m", "man", "boy"), SEXES[1]
+)
+"""A sex as models and posters word it, on which the first name depends."""
 
 
 @cache
@@ -22,5 +27,5 @@ def people() -> dict[str, list[str]]:
 def made_up_name(key: str, sex: str) -> str:
     """A name that nobody chose and that reveals nothing, always the same for the same key."""
     draw = random.Random(f"name {key}")
-    kind = sex if sex in SEXES else draw.choice(SEXES)
+    kind = next((_KINDS[word] for word in words(sex) if word in _KINDS), None) or draw.choice(SEXES)
     return f"{draw.choice(people()[kind])} {draw.choice(people()['last'])}"

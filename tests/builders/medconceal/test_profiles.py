@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from builders.medconceal.asking import Asker, as_data, thread_texts
 from builders.medconceal.injected import MARK, neutralised
 from builders.medconceal.measure import against_paper
+from builders.medconceal.people import made_up_name, people
 from builders.medconceal.profiles import Extracted, category_of, extract, publishable
 from builders.medconceal.prompts import read_prompts
 from builders.medconceal.questions import plan_of, rarity_of, scenarios_of, specialty_of
@@ -192,6 +193,16 @@ def test_categories_are_normalised() -> None:
 
 def test_what_is_published_of_a_quotation() -> None:
     assert len(publishable("one two three four five six seven eight nine").split()) == 7
+
+
+@pytest.mark.parametrize(
+    ("worded", "kind"),
+    [("Female", "female"), ("F", "female"), ("cis woman", "female"), ("M", "male"), ("Male", "male")],
+)
+def test_a_made_up_name_fits_the_sex_however_it_is_worded(worded: str, kind: str) -> None:
+    names = [made_up_name(f"case-{at}", worded) for at in range(20)]
+    assert {name.split()[0] for name in names} <= set(people()[kind])
+    assert names == [made_up_name(f"case-{at}", kind) for at in range(20)]
 
 
 def test_ages_above_89_are_given_as_90(tmp_path: Path) -> None:
