@@ -16,10 +16,12 @@ from baselines.dialogue.game import Ask
 from baselines.medconceal.judge import PROMPTS as JUDGES
 from baselines.medconceal.record import Exchange, Findings, SubmittedFinding
 from baselines.medconceal.untrusted import heard
+from baselines.medconceal.words import stem
 from loaders.medconceal import CATEGORIES, Chart
 from loaders.models.asking import Unfit, ask_until, object_schema, read_object, said_by, writable
 from loaders.models.messages import Answer, Message
 from loaders.models.prompts import Prompts, read_prompts
+from loaders.spans import words
 
 MAX_TOKENS = 256
 FINDINGS_TOKENS = 1_000
@@ -84,8 +86,8 @@ async def wants_to_stop(ask: Ask, texts: Prompts, messages: Sequence[Message]) -
     """Whether the clinician ends the dialogue; None if the answer does not say (MC-G33)."""
     request = f"{texts.fill('decision')}\n{DECIDE}"
     answer = await ask("clinician", asked(messages, request), temperature=0, max_tokens=MAX_TOKENS)
-    words = set(re.findall(r"\b(?:STOP|CONTINUE)\b", said_by(answer.text).upper()))
-    return None if len(words) != 1 else words == {"STOP"}
+    said = set(re.findall(r"\b(?:STOP|CONTINUE)\b", said_by(answer.text).upper()))
+    return None if len(said) != 1 else said == {"STOP"}
 
 
 async def submit(ask: Ask, texts: Prompts, messages: Sequence[Message], *, role: str = "clinician") -> Findings:
@@ -120,18 +122,23 @@ def _listed(answer: Answer) -> list[SubmittedFinding]:
 def finding(category: str, description: str, quote: str = "") -> SubmittedFinding:
     """A finding as it is stored: the category in the exact spelling of its label, the texts as data of limited length.
 
-    >>> finding("financial / insurance", "Cannot pay for it.").category
-    'Financial or Insurance-Related Concern'
+    >>> finding("financial / insurance", "Cannot pay for it.").category, finding("Fears", "Of needles.").category
+    ('Financial or Insurance-Related Concern', 'Emotional Discomfort or Fear')
     >>> finding("Boredom", "Is bored.").category
     'Boredom'
     """
     return SubmittedFinding(_category(category), heard(description, LONGEST_FINDING), heard(quote, LONGEST_FINDING))
 
 
+# A part of a label names its category, too: "Fear", "Misconception", "Insurance". The first word decides.
+_CATEGORY_OF = {
+    stem(word): category
+    for category in CATEGORIES
+    for word in words(category)
+    if word not in ("or", "related", "concern", "barriers")
+}
+
+
 def _category(given: str) -> str:
-    letters = re.sub(r"[^a-z]+", " ", given.casefold()).split()
-    for category in CATEGORIES:
-        # Each label starts with a word that no other has: Misinformation, Emotional, Communication, Financial.
-        if letters and letters[0] == category.split()[0].casefold():
-            return category
-    return heard(given, 80)
+    first = re.search(r"[a-z]+", given.casefold())
+    return _CATEGORY_OF.get(stem(first[0]) if first else "", heard(given, 80))
