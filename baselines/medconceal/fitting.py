@@ -5,7 +5,8 @@
 A label says of one turn, from 0 to 1, whether a patient would disclose a concern ("reveal") or feel that it was
 addressed ("address") (MC-G16; `labelling` makes them, `acceptance` tests a policy before it is used). Each model is a
 logistic regression on the ten features, the overlap and an intercept, with one vector for all categories and a
-deviation per category that a ridge holds near 0 (MC-G12). Quality is measured on held-out cases: the
+deviation per category that a ridge holds near 0 (MC-G12); what the policy adds for a person or a deep concern is an
+offset. Quality is measured on held-out cases: the
 split is by case. The features of a label must come from the evaluator that will be used: weights belong to an evaluator
 as much as to its data, and a policy says which it was. A handful of turns repeated a thousand times fits nothing: fewer
 than 100 different feature vectors of a kind are refused.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,7 +49,8 @@ BY_RULES = "rules"
 class Label:
     """One labelled turn: `label` in [0, 1], and `source`, who gave it (a model's name, or `scripted/...`).
 
-    `evaluator` is who gave the features; labels of earlier versions do not say, and have theirs from the rules.
+    `evaluator` is who gave the features; labels of earlier versions do not say, and have theirs from the rules. `shift`
+    is what the policy added to the intercept for this person and the depth of the concern (`PolicyConfig.shift`).
     """
 
     case_id: str
@@ -58,6 +61,7 @@ class Label:
     label: float
     source: str
     evaluator: str = BY_RULES
+    shift: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.case_id:
@@ -67,6 +71,8 @@ class Label:
         for name, value in (("overlap", self.overlap), ("label", self.label)):
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} is {value}", "a number in [0, 1]")
+        if not math.isfinite(self.shift):
+            raise ValueError(f"shift is {self.shift}", "a finite number")
 
     @property
     def row(self) -> dict[str, Any]:
@@ -74,6 +80,8 @@ class Label:
         written = to_json(self)
         if self.evaluator == BY_RULES:  # the default for a label that does not say
             del written["evaluator"]
+        if not self.shift:
+            del written["shift"]
         return {**written.pop("features"), **written}
 
 
@@ -149,10 +157,12 @@ def fit(
         found = f"features from {', '.join(evaluators)}"
         do = "Divide the labels by `evaluator`, and fit a policy on each"
         raise InputError(where, found=found, expected="features from one evaluator", do=do)
+    # A policy that is the same for every person and depth has no shift to leave out of its weights.
+    personal = any((base.depth, *base.openness.values(), *base.literacy.values()))
     models: dict[str, Logistic] = {}
     quality: dict[str, Quality] = {}
     for kind in KINDS:
-        own = [label for label in labels if label.kind == kind]
+        own = [label if personal else replace(label, shift=0.0) for label in labels if label.kind == kind]
         if not own:
             continue
         train = [label for label in own if not held_out(label.case_id, seed)]
@@ -208,10 +218,12 @@ def _check_enough(labels: Sequence[Label], kind: Kind, where: object) -> None:
 
 
 def _logistic(labels: Sequence[Label], *, ridge: float, overlap: bool) -> Logistic:
-    """Penalised maximum likelihood by Newton's method with step halving; the penalty makes the solution unique."""
+    """Penalised maximum likelihood by Newton's method with step halving; the penalty makes the solution unique. The
+    shift of a label is an offset: the policy adds it to whatever is fitted."""
     shared = [label.overlap if overlap else 0.0 for label in labels]
     x = np.array([(1.0, *label.features.vector, part) for label, part in zip(labels, shared, strict=True)])
     y = np.array([label.label for label in labels])
+    offset = np.array([label.shift for label in labels])
     category = np.array([CATEGORIES.index(label.category) for label in labels])
     width = len(INPUTS)
     blocks = [np.where((category == at)[:, None], x, 0.0) for at in range(len(CATEGORIES))]
@@ -220,12 +232,12 @@ def _logistic(labels: Sequence[Label], *, ridge: float, overlap: bool) -> Logist
     weights = np.zeros(design.shape[1])
 
     def loss(w: Floats) -> float:
-        score = design @ w
+        score = design @ w + offset
         return float(np.sum(np.logaddexp(0.0, score) - y * score) + 0.5 * np.sum(penalty * w**2))
 
     current = loss(weights)
     for _ in range(100):
-        p = 1 / (1 + np.exp(-np.clip(design @ weights, -500, 500)))
+        p = 1 / (1 + np.exp(-np.clip(design @ weights + offset, -500, 500)))
         gradient = design.T @ (p - y) + penalty * weights
         hessian = (design.T * (p * (1 - p))) @ design + np.diag(penalty)
         try:
@@ -251,7 +263,7 @@ def _logistic(labels: Sequence[Label], *, ridge: float, overlap: bool) -> Logist
 
 
 def _quality(model: Logistic, labels: Sequence[Label], mean: float) -> Quality:
-    p = np.array([model.probability(label.features.vector, label.overlap, label.category) for label in labels])
+    p = np.array([model.probability(one.features.vector, one.overlap, one.category, shift=one.shift) for one in labels])
     y = np.array([label.label for label in labels])
     if not labels:
         return Quality(0, 0, None, None, None)

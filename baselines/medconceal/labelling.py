@@ -21,12 +21,12 @@ from baselines.dialogue.game import Ask
 from baselines.dialogue.playing import PATIENCE
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.fitting import BY_RULES, KINDS, Kind, Label
-from baselines.medconceal.game import Evaluator, Rules, task_game
+from baselines.medconceal.game import Evaluator, Rules, concerns_of, task_game
 from baselines.medconceal.policy import PolicyConfig
 from baselines.medconceal.record import Episode, Features, is_share
 from baselines.medconceal.untrusted import heard
 from loaders.errors import ModelError
-from loaders.medconceal import TASKS, PatientProfile, Task
+from loaders.medconceal import TASKS, PatientProfile, Task, chart
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.asking import Unfit, ask_until, fenced, object_schema, read_object
 from loaders.models.messages import Answer, ChatModel, Message
@@ -55,6 +55,7 @@ class Question:
     features: Features
     overlap: float
     evaluator: str = BY_RULES
+    shift: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def ask_about(
         episode = await games[task].play(profile, _ask(who, profile, task, style))
         if who.evaluator is not None:
             unread.count(any(exchange.evaluation.obtained == "model" for exchange in episode.exchanges))
-        return _questions(profile, episode, name)
+        return _questions(profile, episode, policy, name)
 
     found = asyncio.run(gather_bounded(play, plays, limit=AT_ONCE))
     questions = [question for of_dialogue in found for question in of_dialogue]
@@ -157,8 +158,9 @@ def _ask(players: Players, profile: PatientProfile, task: Task, style: str) -> A
     return ask
 
 
-def _questions(profile: PatientProfile, episode: Episode, evaluator: str) -> list[Question]:
+def _questions(profile: PatientProfile, episode: Episode, policy: PolicyConfig, evaluator: str) -> list[Question]:
     questions: list[Question] = []
+    shifts = [policy.shift(concern) for concern in concerns_of(profile, chart(profile, episode.task))]
     for at, exchange in enumerate(episode.exchanges):
         if evaluator != BY_RULES and exchange.evaluation.obtained != "model":
             continue
@@ -178,6 +180,7 @@ def _questions(profile: PatientProfile, episode: Episode, evaluator: str) -> lis
                     features=exchange.evaluation.features,
                     overlap=trace.overlap or 0.0,
                     evaluator=evaluator,
+                    shift=0.0 if trace.p_reveal is None else shifts[index],
                 )
             )
     return questions
@@ -204,7 +207,17 @@ async def label(
 
     answers = await gather_bounded(judged, questions, limit=concurrency, progress=progress)
     labels = [
-        Label(asked.case_id, asked.kind, asked.category, asked.features, asked.overlap, answer, source, asked.evaluator)
+        Label(
+            asked.case_id,
+            asked.kind,
+            asked.category,
+            asked.features,
+            asked.overlap,
+            answer,
+            source,
+            asked.evaluator,
+            asked.shift,
+        )
         for asked, answer in zip(questions, answers, strict=True)
         if answer is not None
     ]

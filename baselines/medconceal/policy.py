@@ -159,6 +159,11 @@ class PolicyConfig:
         if self.low > self.high:
             raise ValueError(f"low ({self.low}) is above high ({self.high})", "low at most as large as high")
 
+    def shift(self, concern: Concern) -> float:
+        """What the person and the depth of a concern add to the intercept of Equation 2."""
+        person = self.openness.get(concern.openness, 0.0) + self.literacy.get(concern.literacy, 0.0)
+        return person - self.depth * concern.depth
+
     @property
     def digest(self) -> str:
         """SHA-256 of every constant, weight and the description of the training."""
@@ -509,9 +514,7 @@ def _revealing(
         if before.state != HIDDEN:
             continue
         concern = concerns[index]
-        # What the person and the depth of the concern add to the intercept of Equation 2.
-        person = config.openness.get(concern.openness, 0.0) + config.literacy.get(concern.literacy, 0.0)
-        shift = person - config.depth * concern.depth
+        shift = config.shift(concern)
         p = config.reveal.probability(evaluation.features.vector, near[index], concern.category, shift=shift)
         evidence = kept * before.evidence + (1 - kept) * p
         low_hits = before.low_hits + 1 if evidence >= config.low + tightened - config.tolerance else 0

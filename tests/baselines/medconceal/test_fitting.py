@@ -61,6 +61,20 @@ def test_known_weights_come_back() -> None:
     assert fitted.policy.digest != PAPER.digest and fitted.policy.training["fitted"] == ["reveal"]
 
 
+def test_what_a_policy_adds_for_the_person_is_left_out_of_its_weights() -> None:
+    """With the shifts of half of all cases among reserved people, the intercept would else be too low for everybody."""
+    truth, dice = BEDSIDE.reveal, random.Random(1)
+    labels = []
+    for label in drawn(3_000, truth):
+        shift = dice.choice((0.0, -1.3, -2.2))
+        p = truth.probability(label.features.vector, label.overlap, label.category, shift=shift)
+        labels.append(replace(label, label=p, shift=shift))
+    bedside, paper = (fit(labels, base) for base in (BEDSIDE, PAPER))
+    assert bedside.policy.reveal.weights[0] == pytest.approx(truth.weights[0], abs=0.2)
+    assert paper.policy.reveal.weights[0] < truth.weights[0] - 0.6  # it adds nothing itself
+    assert bedside.quality["reveal"].brier < 0.001
+
+
 def test_a_category_of_its_own_gets_a_delta_and_the_ridge_holds_it() -> None:
     shift = (1.5, *[0.0] * 11)
     truth = Logistic((-1.0, *[0.5] * 11), {CATEGORIES[3]: shift})
@@ -293,6 +307,8 @@ def test_the_overlap_of_a_label_is_measured_as_the_policy_does_that_is_fitted() 
     bedside, paper = (labelling.ask_about(CASES[:2], policy, most=10_000) for policy in (BEDSIDE, PAPER))
     near = [{kind: {one.overlap for one in each if one.kind == kind} for kind in KINDS} for each in (bedside, paper)]
     assert near[0]["address"] > {0.0} == near[1]["address"]
+    shifts = [{kind: {one.shift for one in each if one.kind == kind} for kind in KINDS} for each in (bedside, paper)]
+    assert len(shifts[0]["reveal"]) > 2 and shifts[0]["address"] == {0.0} == shifts[1]["reveal"]
     assert all(4 * overlap % 1 == 0 for overlap in near[0]["reveal"])  # topic terms and words: quarters
     assert any(4 * overlap % 1 for overlap in near[1]["reveal"])  # a share of a concern's words
 
