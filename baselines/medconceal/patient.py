@@ -234,8 +234,9 @@ def _again(fault: str) -> str:
 
 _OUT_OF_ROLE = re.compile(
     r"\b(?:as an? (?:ai|language model|assistant)|language model|i(?:'m| am) (?:an? )?(?:ai|assistant|chat\s?bot)|"
-    r"how can i (?:help|assist) you|i(?:'m| am) (?:your|the) doctor|as (?:your|a) (?:doctor|clinician|physician)|the "
-    r"patient (?:says|replies|feels|is|would)|i cannot (?:role-?play|assist)|system prompt|json)\b|^\s*[\[{<]",
+    r"how can i (?:help|assist) you|i(?:'m| am) (?:your|the) doctor|as your (?:doctor|clinician|physician)|"
+    r"as a (?:doctor|clinician|physician),? i\b|the patient (?:says|replies|feels|is|would)|"
+    r"i cannot (?:role-?play|assist)|system prompt|json)\b|^\s*[\[{<]",
     re.IGNORECASE,
 )
 ECHOED = 0.8  # share of a reply's content words that come from the doctor's turn

@@ -313,8 +313,6 @@ class Update:
 
 def start(concerns: int, primary: int, task: Task) -> PatientState:
     """Everything hidden. Confirmation tracks every concern, intervention the primary one only (MC-G48)."""
-    if not 0 <= primary < concerns:
-        raise ValueError(f"primary concern {primary} of {concerns}")
     intervention = task == "intervention"
     tracked = (primary,) if intervention else tuple(range(concerns))
     return PatientState(0, (ConcernState(),) * concerns, tracked, primary if intervention else None)

@@ -351,6 +351,17 @@ def test_a_neutral_sentence_that_a_concern_holds_is_not_said() -> None:
         assert turned(case, "confirmation", NEVER, [""])[0].exchanges[0].patient == said
 
 
+def test_whoever_speaks_of_the_doctor_stays_in_the_role() -> None:
+    _, (view,) = turned(a_profile(), "confirmation", NEVER, ["Hello."])
+    for reply, fault in (
+        ("I trust you as a doctor, but I would sooner wait.", None),
+        ("You must know that better, as a physician.", None),
+        ("As a doctor, I would advise the stent.", "role"),
+        ("As your physician I must insist.", "role"),
+    ):
+        assert patient.fault_of(reply, "What do you think?", view) == fault
+
+
 def test_what_the_patient_said_before_is_no_echo_of_the_doctor() -> None:
     _, (view,) = turned(a_profile(), "confirmation", NEVER, ["Hello."])
     asked, reply = "So the water tablets, every second day?", "The water tablets, every second day."
