@@ -33,7 +33,7 @@ from loaders.medconceal import Chart, PatientProfile
 from loaders.models.asking import Unfit, ask_until, fenced, said_by
 from loaders.models.messages import Answer, Decoding, Message
 from loaders.models.prompts import Prompts
-from loaders.spans import words
+from loaders.spans import spans, words
 
 MOST_WORDS = 60
 TEMPERATURE = 0.6
@@ -240,13 +240,17 @@ _OUT_OF_ROLE = re.compile(
     re.IGNORECASE,
 )
 ECHOED = 0.8  # share of a reply's content words that come from the doctor's turn
+# "Yes, my wife helps me with the injections" answers in the words of the question, as people do.
+_ANSWERS = re.compile(r"\b(?:yes|yeah|no|not|i|me|my|we|us|our)\b", re.IGNORECASE)
+_TO_SOMEBODY = re.compile(r"\byou(?:rs?|rself)?\b", re.IGNORECASE)
 _FEW, _MANY = 5, 7  # minimum words of a reply to be judged as an echo, and as noise
 
 
 def fault_of(text: str, question: str, view: View, earlier: frozenset[str] = frozenset()) -> str | None:
     """What is wrong with a draft besides a leak: a key of FAULTS, or None if it can be sent.
 
-    `earlier` are the content stems of what the patient said before; repeating them is no echo of the doctor.
+    `earlier` are the content stems of what the patient said before; repeating them is no echo of the doctor. Nor is an
+    answer about oneself, unless it stands in the doctor's turn as it is.
     """
     spoken = words(text)
     if not spoken:
@@ -255,7 +259,9 @@ def fault_of(text: str, question: str, view: View, earlier: frozenset[str] = fro
         return "role"
     own = content_stems(text) - earlier
     if len(spoken) >= _FEW and len(own) >= 3 and len(own & content_stems(question)) >= ECHOED * len(own):
-        return "echo"
+        answers = _ANSWERS.search(text) and not _TO_SOMEBODY.search(text)
+        if not answers or tuple(spoken) in spans(question, len(spoken)):
+            return "echo"
     said_over = len(spoken) >= _FEW and len(set(spoken)) <= len(spoken) / 3
     if said_over or noise(text):
         return "noise"

@@ -369,6 +369,21 @@ def test_what_the_patient_said_before_is_no_echo_of_the_doctor() -> None:
     assert patient.fault_of(reply, asked, view, content_stems("I take water tablets every second day.")) is None
 
 
+@pytest.mark.parametrize(
+    ("asked", "reply", "fault"),
+    [
+        ("Do you take the water tablets in the morning or in the evening?", "I take the water tablets then.", None),
+        ("Is the pain worse when you climb the stairs?", "The pain is worse when I climb the stairs.", None),
+        ("Did the chest pain start after breakfast?", "The chest pain started after breakfast, yes.", None),
+        ("I am sorry that you are alone with the tablets.", "I am sorry that you are alone with the tablets.", "echo"),
+        ("We shall place my best stent on Monday morning.", "We shall place my best stent on Monday.", "echo"),
+    ],
+)
+def test_an_answer_in_the_words_of_the_question_is_no_echo(asked: str, reply: str, fault: str | None) -> None:
+    _, (view,) = turned(a_profile(), "confirmation", NEVER, ["Hello."])
+    assert patient.fault_of(reply, asked, view) == fault
+
+
 def test_a_leak_does_not_suppress_what_has_to_be_said() -> None:
     in_play, _ = turned(a_profile(), "confirmation", ALWAYS, ["Why?"], model("The narwhal sleep scares me to death."))
     found = in_play.exchanges[0]
