@@ -14,6 +14,7 @@ from baselines.medconceal import labelling
 from baselines.medconceal.acceptance import Check, candidates, replay
 from baselines.medconceal.fitting import BY_RULES, RIDGE, Fitted, Label, check_ridge, fit, read_labels
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
+from baselines.medconceal.reliability import plot
 from loaders.errors import NAME_FILE, InputError, how_many
 from loaders.files.disk import check_folder, write_whole
 from loaders.files.opening import refuse_other
@@ -83,6 +84,7 @@ def command(
     name, policy, checks = replay(candidates(fitted.policy), profiles)
     _show_checks(name, checks)
     write_whole(out, (json.dumps(to_json(policy), indent=1, ensure_ascii=False) + "\n").encode())
+    write_whole(out.with_suffix(".reliability.svg"), plot(fitted.quality).encode())
     mark = "  stand-in: labels or ratings from a script" if policy.training["stand_in"] else ""
     output.print(f"\n{out}  policy {policy.digest[:16]}{mark}")
     if failed := [check.name for check in checks if not check.passed]:

@@ -41,6 +41,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 HELD_OUT = 0.2
 RIDGE, BASE_RIDGE = 10.0, 0.1
 FEWEST = 100  # different feature vectors per kind; with fewer, nothing is fitted
+BINS = 10
 RESAMPLES = 500
 BY_RULES = "rules"
 
@@ -91,6 +92,8 @@ class Quality:
 
     `auc` is None if all labels are on one side of 0.5; `reference` is the Brier score of always predicting the mean
     training label. Both Brier scores are None if no case was held out. Intervals are 95 %, by resampling cases.
+    `reliability` holds, for each tenth of the prediction range that is not empty, the mean prediction, the mean label
+    and the count.
     """
 
     n: int
@@ -100,6 +103,7 @@ class Quality:
     reference: float | None
     auc_interval: tuple[float, float] | None = None
     brier_interval: tuple[float, float] | None = None
+    reliability: tuple[tuple[float, float, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +289,7 @@ def _quality(model: Logistic, labels: Sequence[Label], mean: float) -> Quality:
         reference=float(np.mean((mean - y) ** 2)),
         auc_interval=None if area is None or not aucs else _interval(area, aucs, len(of_case)),
         brier_interval=_interval(brier, briers, len(of_case)),
+        reliability=reliability(p, y),
     )
 
 
@@ -292,6 +297,20 @@ def _interval(estimate: float, replicates: list[float], cases: int) -> Interval:
     """95 %, by resampling whole cases; if every resample gives the same, as wide as the number of cases allows."""
     drawn = Bootstrap(np.array([estimate]), np.array(replicates)[:, None], within=(0, 1), units=cases)
     return drawn.estimate()[1]
+
+
+def reliability(p: Floats, y: Floats) -> tuple[tuple[float, float, int], ...]:
+    """For each tenth of [0, 1] that holds predictions: their mean, that of the labels, how many.
+
+    >>> reliability(np.array([0.11, 0.13, 0.9]), np.array([0.0, 0.5, 1.0]))
+    ((0.12, 0.25, 2), (0.9, 1.0, 1))
+    """
+    bins = np.minimum((p * BINS).astype(int), BINS - 1)
+    return tuple(
+        (round(float(p[bins == at].mean()), 4), round(float(y[bins == at].mean()), 4), int((bins == at).sum()))
+        for at in range(BINS)
+        if np.any(bins == at)
+    )
 
 
 def auc(scores: Floats, positive: NDArray[np.bool_]) -> float | None:

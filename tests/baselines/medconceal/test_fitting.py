@@ -211,7 +211,7 @@ def test_a_loopback_judge_of_known_weights_is_recovered(tmp_path) -> None:
     quality = fitted.quality["reveal"]
     assert abs(quality.auc - own) <= 0.02 and quality.brier < quality.reference
     assert quality.auc_interval[0] <= quality.auc <= quality.auc_interval[1]
-    assert quality.n == len(held)
+    assert sum(n for *_, n in quality.reliability) == quality.n == len(held)
     assert fitted.policy.training["stand_in"] is True  # the evaluator is a script
 
 
@@ -406,6 +406,7 @@ def test_the_command_fits_and_writes_a_policy(tmp_path, monkeypatch, capsys) -> 
     policy = PolicyConfig.read(out)
     assert policy.training["stand_in"] is False and policy.training["evaluator"] == "an-evaluator"
     assert set(policy.training["quality"]) == {"reveal", "address"}
+    assert (tmp_path / "policy.reliability.svg").read_text().count("<circle") >= 10
     # All of one case: nothing is left to test the weights on, which a table of dashes does not say.
     labels.write_text("".join(json.dumps(row | {"case_id": "a"}) + "\n" for row in rows))
     assert execute(["fit-policy", "--labels", str(labels), "-o", str(out)]) in (0, 1)
