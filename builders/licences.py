@@ -39,11 +39,14 @@ _LONG_WORDS = tuple(
     )
 )
 _SILENT = frozenset({"", "NONE", "NAN", "NULL", "N/A", "NA", "?", "UNKNOWN", "UNSPECIFIED", "OTHER", "NO-CC CODE"})
-# What takes back, narrows or doubts a name: "not CC BY", "CC BY except Figure 2", "CC0 metadata only", "CC0?". A field
-# that holds one is for a person to read, unless it only says that no rights are kept, or repeats a name's own terms.
+# What takes back, narrows or doubts a name: "not CC BY", "CC BY except Figure 2", "CC0 metadata only", "CC BY for
+# research use", "CC0?". A field that holds one is for a person to read, unless it only says that no rights are kept, or
+# repeats a name's own terms.
 _NARROWED = re.compile(
     r"\b(?:NOT|NO(?!\. ?\d)|NEVER|NEITHER|NOR|EXCEPT\w*|EXCLUDING|UNLESS|WITHOUT|CANNOT|ONLY|FORMERLY|PREVIOUSLY|"
-    r"MAYBE|PERHAPS|POSSIBLY|PROBABLY|PRESUMABLY|ASSUMED|UNCLEAR|PENDING)\b|(?<!/)\?(?!\w)"
+    r"PROHIBITED|FORBIDDEN|MAYBE|PERHAPS|POSSIBLY|PROBABLY|PRESUMABLY|ASSUMED|UNCLEAR|PENDING|"
+    r"(?:RESEARCH|ACADEMIC|SCIENTIFIC|EDUCATION(?:AL)?|TEACHING|PERSONAL|PRIVATE|INTERNAL)(?: USE| PURPOSES?))\b|"
+    r"(?<!/)\?(?!\w)"
 )
 _TAKES_NOTHING_BACK = re.compile(
     r"\bNO (?:COPYRIGHT|(?:KNOWN )?(?:COPYRIGHT )?RESTRICTIONS|(?:COPY)?RIGHTS? RESERVED)\b|\bNC\W+ONLY\b"
@@ -98,6 +101,7 @@ def read_licence(text: str | None) -> Licence:
     plain = _CC_URL.sub(" ", plain)
     if _ALL_RESERVED.search(plain):
         return Licence("all-rights-reserved", "no", False, False)
+    terms = {short for long, short in _LONG_WORDS if long.search(plain)} - {"BY"}
     for long, short in _LONG_WORDS:
         plain = long.sub(short, plain)
     narrowed = bool(_NARROWED.search(_TAKES_NOTHING_BACK.sub(" ", plain)))
@@ -106,8 +110,9 @@ def read_licence(text: str | None) -> Licence:
         # Where a field names several, the one that asks for most holds.
         read = [licence for licence in found if licence is not None]
         strict = max(read, key=_strictness) if len(read) == len(found) else unread
+        narrowed = narrowed or not terms <= {*strict.id.split("-")}  # as in "CC BY for non-commercial use"
         return unread if narrowed and strict.derivatives == "yes" else strict
-    if narrowed:
+    if narrowed or terms:
         return unread
     if re.search(r"\bCC[ -]?(?:0|ZERO)\b", plain):
         return _free("CC0-1.0")

@@ -100,6 +100,14 @@ def test_reads_what_sources_write(
         "CC0 does not apply to this image",
         "personal use only (CC0 metadata)",
         "https://creativecommons.org/licenses/by/4.0/ without the photographs",
+        "CC BY 4.0 for research use",
+        "CC-BY-4.0 (academic and educational purposes)",
+        "CC BY 4.0 for non-commercial use",
+        "CC BY 4.0, for non-commercial use only",
+        "https://creativecommons.org/licenses/by/4.0/ non-commercial",
+        "CC0, noncommercial",
+        "public domain, no commercial use",
+        "CC BY 4.0. Commercial use is prohibited",
     ],
 )
 def test_a_licence_that_is_taken_back_or_narrowed_is_for_a_person_to_read(text: str) -> None:
@@ -115,6 +123,8 @@ def test_a_licence_that_is_taken_back_or_narrowed_is_for_a_person_to_read(text: 
         ("CC BY 4.0, not for commercial use", "CC-BY-NC"),
         ("CC BY 4.0, grant no. 12", "CC-BY-4.0"),
         ("CC BY-NC 4.0, non-commercial use only", "CC-BY-NC"),
+        ("https://creativecommons.org/licenses/by-nc/4.0/, for non-commercial use", "CC-BY-NC-4.0"),
+        ("CC BY 4.0, which permits unrestricted use; Society for Scientific Research", "CC-BY-4.0"),
         ("CC BY-NC-ND 4.0, provided that no modifications are made", "CC-BY-NC-ND-4.0"),
         ("CC BY 4.0 for the text; photos: all rights reserved", "all-rights-reserved"),
     ],
