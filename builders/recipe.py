@@ -32,6 +32,7 @@ import dataset_cards
 from builders.chat import Chat
 from builders.licences import corpus_licence, not_met
 from builders.pipeline.image_store import ImageStore
+from builders.pipeline.keys import in_one_form
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import Run, run
 from builders.release.cards import GATE_TEXT, render_card, render_croissant
@@ -41,7 +42,7 @@ from builders.release.croissant import STATED, read_statement, text_digest
 from builders.release.parts import Stored
 from builders.release.preview import Preview, Table
 from builders.release.write import Facts, occupied, release_at, write_release
-from builders.steps import WITHDRAWN, Step, first_pictures, in_one_form, stages, withdraw
+from builders.steps import WITHDRAWN, Step, first_pictures, stages, withdraw
 from loaders import __version__
 from loaders.corpus import Corpus, corpus
 from loaders.engines.engine import Engine

@@ -21,14 +21,13 @@ from inspect import signature
 from itertools import repeat
 from pathlib import Path
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypedDict, Unpack, overload
-from unicodedata import normalize
 
 import pyarrow as pa
 from pydantic import JsonValue
 
 from builders.chat import Chat
 from builders.pipeline.image_store import FRAMES, ImageStore
-from builders.pipeline.keys import Keys
+from builders.pipeline.keys import Keys, in_one_form
 from builders.pipeline.rows import BuildError, Row
 from builders.pipeline.run import Run
 from builders.pipeline.stage import Excluded, Stage
@@ -265,11 +264,6 @@ WITHDRAWN = "withdrawn"
 def withdraw(row: Row, key: str, keys: frozenset[str]) -> Row | Excluded:
     """Exclude withdrawn rows, whose keys in one form are given, after all other steps, so that nothing else changes."""
     return Excluded(WITHDRAWN) if in_one_form(row[key]) in keys else {}
-
-
-def in_one_form(key: str) -> str:
-    """A key as it is looked for in a list of withdrawn rows: a Mac writes the "é" of a file's name as two letters."""
-    return normalize("NFC", key)
 
 
 @step(adds=pa.schema([("image", pa.string()), (FRAMES, pa.int32())]), drops=("image_path", "image_bytes", "no_image"))

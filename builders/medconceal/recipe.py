@@ -59,11 +59,12 @@ from builders.medconceal.steps import (
     specialty,
 )
 from builders.medconceal.threads import Admission, spool_threads, thread_rows
+from builders.pipeline.keys import in_one_form
 from builders.pipeline.run import Run
 from builders.pseudonyms import PUBLIC_KEY, fingerprint, read_key
 from builders.recipe import Build, ModelOptions, Plan, Recipe, withdrawn_keys
 from builders.release.preview import Table, by_split
-from builders.steps import PLACED, WHY, WITHDRAWN, Step, admit, in_one_form, unique
+from builders.steps import PLACED, WHY, WITHDRAWN, Step, admit, unique
 from builders.unanswered import ask_again, counted
 from loaders.errors import InputError, MissingExtra, how_many
 from loaders.files.disk import private_folder

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from unicodedata import normalize
 
 import numpy as np
 
 _SIZE = 16
 
 
+def in_one_form(name: str) -> str:
+    """A name as it is compared with others: a Mac writes the "é" of a file's name as two letters."""
+    return normalize("NFC", name)
+
+
 class Keys:
-    """The digests of names in the order of arrival: 16 bytes each, and 25 more while they are compared."""
+    """The digests of names in one form, in the order of arrival: 16 bytes each, and 25 more while they are compared."""
 
     def __init__(self) -> None:
         self._digests = bytearray()
@@ -20,7 +26,7 @@ class Keys:
 
     def add(self, name: str) -> None:
         """Add the next name."""
-        self._digests += hashlib.blake2b(name.encode(), digest_size=_SIZE).digest()
+        self._digests += hashlib.blake2b(in_one_form(name).encode(), digest_size=_SIZE).digest()
 
     @property
     def digests(self) -> bytes:
