@@ -176,6 +176,16 @@ def exclude_each_other(licences: Iterable[str | None]) -> bool:
     return any(one.share_alike and one.commercial for one in read) and not all(one.commercial for one in read)
 
 
+@lru_cache(maxsize=4096)
+def asks_for_credit(licence: str | None) -> bool:
+    """Whether a licence that can be read asks to name an author.
+
+    >>> asks_for_credit("CC BY-SA"), asks_for_credit("CC0"), asks_for_credit("unknown")
+    (True, False, False)
+    """
+    return read_licence(licence).derivatives != UNKNOWN and "BY" in _asks(licence)
+
+
 def _asks(licence: str | None) -> frozenset[str]:
     """What a licence asks for, whatever its version; terms that only a person can read ask for themselves."""
     if licence and _AND in licence:

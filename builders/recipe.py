@@ -42,7 +42,7 @@ from builders.release.croissant import STATED, read_statement, text_digest
 from builders.release.parts import Stored
 from builders.release.preview import Preview, Table
 from builders.release.write import Facts, occupied, release_at, write_release
-from builders.steps import WITHDRAWN, Step, first_pictures, stages, withdraw
+from builders.steps import WITHDRAWN, Step, remarks, stages, withdraw
 from loaders import __version__
 from loaders.corpus import Corpus, corpus
 from loaders.engines.engine import Engine
@@ -329,9 +329,7 @@ def build(
     )
     if len(engine.machines) > 1:
         plan = replace(plan, settings={**plan.settings, MACHINES: list(engine.machines)})
-    if several := first_pictures(finished, known.key):
-        tell(several)
-    for sentence in _not_withdrawn(withdrawn, finished):
+    for sentence in (*remarks(finished, known.key), *_not_withdrawn(withdrawn, finished)):
         tell(sentence)
     if plan.review is not None and (waiting := plan.review(finished)):
         tell(waiting)

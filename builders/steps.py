@@ -14,7 +14,7 @@ processes by the name of their function, so they must be defined at module level
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
 from inspect import signature
@@ -26,6 +26,7 @@ import pyarrow as pa
 from pydantic import JsonValue
 
 from builders.chat import Chat
+from builders.licences import asks_for_credit
 from builders.pipeline.image_store import FRAMES, ImageStore
 from builders.pipeline.keys import Keys, in_one_form
 from builders.pipeline.rows import BuildError, Row
@@ -297,13 +298,20 @@ def unclean(row: Row) -> list[str]:
     return [] if clean else ["an image that is no whole JPEG or PNG, or holds more than its pixels"]
 
 
-def first_pictures(finished: Run, key: str) -> str:
-    """The sentence that names the rows whose image is the first of several in its file; "" if there are none."""
-    if FRAMES not in finished.schema.names:
-        return ""
-    rows = finished.workspace.rows(finished.batches, (key, FRAMES))
-    several = [f"{row[key]} ({row[FRAMES]:,})" for row in rows if row[FRAMES] > 1]
-    return f"Files with several pictures, of which the first was used: {first_of(several)}" if several else ""
+def remarks(finished: Run, key: str) -> Iterator[str]:
+    """Sentences about the rows whose image is the first of several in its file, and about those that say not whom to
+    credit though their licence asks for it."""
+    columns = {FRAMES, "licence", "attribution"} & set(finished.schema.names)
+    several, uncredited, first = list[str](), 0, ""
+    for row in finished.workspace.rows(finished.batches, (key, *columns)) if columns else ():
+        if row.get(FRAMES, 0) > 1:
+            several.append(f"{row[key]} ({row[FRAMES]:,})")
+        if "attribution" in row and not row["attribution"] and asks_for_credit(row.get("licence")):
+            uncredited, first = uncredited + 1, first or row[key]
+    if several:
+        yield f"Files with several pictures, of which the first was used: {first_of(several)}"
+    if uncredited:
+        yield f"Rows without `attribution` though their licence asks for credit: {uncredited:,}, the first is {first}"
 
 
 def _image_of(row: Row) -> bytes | None:
