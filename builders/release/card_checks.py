@@ -1,10 +1,14 @@
-"""Whether the card of a release says what its manifest says: configs and columns, tables, and the licence."""
+"""Whether the card of a release says what its manifest says: configs and columns, tables, and the licence; and whether
+croissant.json says what both do."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 from datasets.utils.metadata import MetadataConfigs
@@ -13,21 +17,30 @@ from huggingface_hub.repocard import REGEX_YAML_BLOCK
 
 from builders.licences import UNKNOWN, covers, read_licence
 from builders.release.cards import GATE_TEXT, config_info, config_metadata, other_tables, size_category
-from builders.release.croissant import text_digest
+from builders.release.croissant import STATED, STATEMENT, croissant, stated, text_digest
 from builders.release.diff import by_name, changes
-from builders.release.naming import CARD
+from builders.release.naming import CARD, CROISSANT, named_croissant
 from loaders.errors import InputError
+from loaders.files.json_values import read_object
 from loaders.files.paths import is_file
 from loaders.files.texts import read_text
 from loaders.files.yaml_values import parse_yaml
-from loaders.manifest import Config, Manifest, Problem
+from loaders.manifest import Config, Manifest, Problem, as_text
 
 _MOST_CARD = 4 << 20
+_CITED = re.compile(r"^```bibtex\n((?:(?!```).)*@software\{bedside,(?:(?!```).)*)\n```$", re.MULTILINE | re.DOTALL)
+_SHOWN = 200  # characters to show of a value that differs
 
 
 def read_card(folder: Path) -> str:
     """The text of a card. Raises: InputError for one that cannot be read, or is far too long."""
     return read_text(folder / CARD, most=_MOST_CARD, expected="a card")
+
+
+def _head(card: str) -> Any:
+    """The YAML of a card, where the Hub's library finds it; None if there is none. Raises: InputError."""
+    head = REGEX_YAML_BLOCK.search(card)
+    return parse_yaml(head[2], CARD) if head else None
 
 
 def check_card(folder: Path, manifest: Manifest, card: str | None, *, tables: bool) -> Iterator[Problem]:
@@ -47,8 +60,7 @@ def _check_yaml(folder: Path, manifest: Manifest) -> list[Problem]:
     where = f"{CARD}: YAML"
     try:
         text = read_card(folder)
-        if head := REGEX_YAML_BLOCK.search(text):
-            parse_yaml(head[2], CARD)  # first, since the reader below is less careful
+        _head(text)  # first, since the reader below is less careful
         data = DatasetCard(text).data
         raw, said = data.get("dataset_info"), MetadataConfigs.from_dataset_card_data(data)
         infos = {one.get("config_name", "default"): one for one in (raw if isinstance(raw, list) else [raw])}
@@ -73,9 +85,8 @@ def _check_terms(card: str, manifest: Manifest) -> Iterator[Problem]:
     """What the card says about terms: whether the licence of the whole covers those of the rows if the statistics count
     them, and whether the gate is the maintainer's."""
     counted = manifest.statistics.get("licence") if isinstance(manifest.statistics, dict) else None
-    head = REGEX_YAML_BLOCK.search(card)
     try:
-        said = parse_yaml(head[2], CARD) if head else None
+        said = _head(card)
     except InputError:
         return  # already reported
     if not isinstance(said, dict):
@@ -105,3 +116,37 @@ def _check_config(
         for one, of_data in ((said, info), (metadata, generated))
     )
     return [Problem(f"{where}: {one.where}", str(one.a), str(one.b)) for one in changes("", stated, made)]
+
+
+def check_croissant(folder: Path, manifest: Manifest, card: str) -> Iterator[Problem]:
+    """Where croissant.json is not what the manifest and the card make of it. Of what only publishing adds (`naming`), a
+    published one may say what it likes, but for its creator, who is the owner of its repository."""
+    try:
+        stored = read_object(folder / CROISSANT)
+        statement = {name: text[1] for name, (heading, _) in STATEMENT.items() if (text := _part(heading, card))}
+        cited = _CITED.search(card)
+        made = croissant(manifest, _head(card) or {}, statement, cited[1] if cited else stored.get("citeAs", ""))
+        if "url" in stored:
+            made = named_croissant(made, stored["url"], stored["version"], stored.get("datePublished", ""))
+        for name, digest in cast(dict[str, str], manifest.settings.get(STATED) or {}).items():
+            if text_digest(statement.get(name, "")) != digest:
+                heading, place = STATEMENT[name]
+                yield Problem(
+                    f"{CROISSANT}: {place}", f"another text on {heading!r}", f"SHA-256 {digest}, of the manifest"
+                )
+        parts = ({name: by_name(part) for name, part in whole.items()} for whole in (stored, json.loads(made)))
+        for change in changes("", *parts):
+            texts = ["nothing" if value is None else as_text(value) for value in (change.a, change.b)]
+            same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+            begin = max(same - 20, 0)  # in long texts, only what differs is shown
+            found, expected = ("…" * bool(begin) + text[begin : begin + _SHOWN] for text in texts)
+            yield Problem(f"{CROISSANT}: {change.where}", found, f"{expected}, by manifest and card")
+    except InputError as error:
+        yield Problem(CROISSANT, error.found, error.expected)
+    except (KeyError, TypeError, AttributeError) as error:
+        yield Problem(CROISSANT, f"cannot be used: {type(error).__name__} {error}", "what manifest and card say")
+
+
+def _part(heading: str, card: str) -> re.Match[str] | None:
+    """A part of the data statement in a card."""
+    return re.search(f"^{re.escape(stated(heading, ''))}(.+)$", card, re.MULTILINE)

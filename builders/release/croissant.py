@@ -10,20 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping
-from itertools import takewhile
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from builders.release.diff import by_name, changes
-from builders.release.naming import CARD, named_croissant
-from builders.release.naming import CROISSANT as NAME
 from loaders.errors import InputError, how_many
-from loaders.files.json_values import read_object
 from loaders.files.texts import check_text, read_text
 from loaders.files.yaml_values import parse_yaml
-from loaders.manifest import Config, Json, Manifest, Problem, as_text
+from loaders.manifest import Config, Json, Manifest
 from loaders.schema import features_of
 
 VERSION, RAI = "http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"
@@ -45,8 +39,6 @@ STATEMENT = {
 STATED = "statement"
 """The setting of a release that holds, by name, the SHA-256 of each part that its maintainer stated."""
 
-_CITED = re.compile(r"^```bibtex\n((?:(?!```).)*@software\{bedside,(?:(?!```).)*)\n```$", re.MULTILINE | re.DOTALL)
-_SHOWN = 200  # characters to show of a value that differs
 _TYPES = {"string": "sc:Text", "large_string": "sc:Text", "bool": "sc:Boolean", "binary": "sc:Text"}
 _OF_CROISSANT = (
     "annotation arrayShape citeAs column containedIn equivalentProperty extract field fileObject fileProperty fileSet "
@@ -112,42 +104,6 @@ def text_digest(text: str) -> str:
 def stated(heading: str, text: str) -> str:
     """A part of the data statement as it appears in a card."""
     return f"**{heading}.** {text}"
-
-
-def check(folder: Path, manifest: Manifest, card: str) -> Iterator[Problem]:
-    """Where croissant.json is not what the manifest and the card make of it. Of what only publishing adds (`naming`), a
-    published one may say what it likes, but for its creator, who is the owner of its repository."""
-    from huggingface_hub.repocard import REGEX_YAML_BLOCK  # here, as it imports the Hub's HTTP client
-
-    try:
-        stored = read_object(folder / NAME)
-        head = REGEX_YAML_BLOCK.search(card)
-        said = parse_yaml(head[2], CARD) if head else {}
-        statement = {name: text[1] for name, (heading, _) in STATEMENT.items() if (text := _part(heading, card))}
-        cited = _CITED.search(card)
-        made = croissant(manifest, said, statement, cited[1] if cited else stored.get("citeAs", ""))
-        if "url" in stored:
-            made = named_croissant(made, stored["url"], stored["version"], stored.get("datePublished", ""))
-        for name, digest in cast(dict[str, str], manifest.settings.get(STATED) or {}).items():
-            if text_digest(statement.get(name, "")) != digest:
-                heading, place = STATEMENT[name]
-                yield Problem(f"{NAME}: {place}", f"another text on {heading!r}", f"SHA-256 {digest}, of the manifest")
-        parts = ({name: by_name(part) for name, part in whole.items()} for whole in (stored, json.loads(made)))
-        for change in changes("", *parts):
-            texts = ["nothing" if value is None else as_text(value) for value in (change.a, change.b)]
-            same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
-            begin = max(same - 20, 0)  # in long texts, only what differs is shown
-            found, expected = ("…" * bool(begin) + text[begin : begin + _SHOWN] for text in texts)
-            yield Problem(f"{NAME}: {change.where}", found, f"{expected}, by manifest and card")
-    except InputError as error:
-        yield Problem(NAME, error.found, error.expected)
-    except (KeyError, TypeError, AttributeError) as error:
-        yield Problem(NAME, f"cannot be used: {type(error).__name__} {error}", "what manifest and card say")
-
-
-def _part(heading: str, card: str) -> re.Match[str] | None:
-    """A part of the data statement in a card."""
-    return re.search(f"^{re.escape(stated(heading, ''))}(.+)$", card, re.MULTILINE)
 
 
 def _facts(manifest: Manifest) -> str:

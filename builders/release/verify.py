@@ -17,8 +17,7 @@ from pydantic import JsonValue
 from builders.pipeline.keys import Keys
 from builders.pipeline.rows import Row
 from builders.pipeline.run import EXCLUSIONS
-from builders.release import croissant
-from builders.release.card_checks import check_card, read_card
+from builders.release.card_checks import check_card, check_croissant, read_card
 from builders.release.counted import Measure, RowCheck
 from builders.release.diff import changes
 from builders.release.naming import CARD, CROISSANT
@@ -89,7 +88,7 @@ def verify(
     card = read_card(folder) if CARD in sound else None
     problems += _check_canary(folder, manifest, sound, card)
     problems += check_card(folder, manifest, card, tables=not other_rules)
-    return [*problems, *(croissant.check(folder, manifest, card) if CROISSANT in sound and card is not None else ())]
+    return [*problems, *(check_croissant(folder, manifest, card) if CROISSANT in sound and card is not None else ())]
 
 
 class _RowProblems:

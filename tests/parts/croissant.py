@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from builders.release.croissant import NAME
+from builders.release.naming import CROISSANT
 from loaders.manifest import Manifest
 
 
@@ -18,7 +18,7 @@ def read_by_mlcroissant(folder: Path) -> Any:
     The test ends here if mlcroissant is not installed, which it is in CI.
     """
     mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed (`pip install mlcroissant`)")
-    read, manifest = mlcroissant.Dataset(jsonld=folder / NAME), Manifest.read(folder)
+    read, manifest = mlcroissant.Dataset(jsonld=folder / CROISSANT), Manifest.read(folder)
     assert not read.metadata.issues.errors
     assert {one.name for one in read.metadata.record_sets} == {config.name for config in manifest.named_configs()}
     for config in manifest.named_configs():
