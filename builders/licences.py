@@ -286,9 +286,9 @@ def covers(stated: str | None, licences: Iterable[str]) -> bool:
 def corpus_licence(licences: Iterable[str | None]) -> str:
     """The licence of a corpus made of rows under these: a Hub identifier, or "other" where no single one fits.
 
-    The strictest combination of attribution, non-commercial and share-alike, at version 4.0. It is "other" when a row
-    is no-derivatives or unreadable, and when a commercial share-alike row meets a non-commercial one: neither licence
-    may then cover the whole.
+    The strictest combination of attribution, non-commercial and share-alike, at version 4.0, or the one licence of
+    software that all are under. It is "other" when a row is no-derivatives or unreadable, and when a commercial
+    share-alike row meets a non-commercial one: neither licence may then cover the whole.
 
     >>> corpus_licence(["CC BY", "CC BY-NC", "CC BY-NC-SA 4.0"]), corpus_licence(["CC0"]), corpus_licence(["CC BY-ND"])
     ('cc-by-nc-sa-4.0', 'cc0-1.0', 'other')
@@ -301,6 +301,6 @@ def corpus_licence(licences: Iterable[str | None]) -> str:
     if all(licence.id in ("CC0-1.0", "public-domain") for licence in read):
         return "cc0-1.0"
     if not all(licence.id.startswith(("CC-BY", "CC0", "public-domain")) for licence in read):
-        return "other"
+        return read[0].id.casefold() if len({licence.id for licence in read}) == 1 else "other"
     share = any(licence.share_alike for licence in read)
     return "cc-by" + "-nc" * restricted + "-sa" * share + "-4.0"

@@ -30,7 +30,7 @@ from rich.progress import Progress
 
 import dataset_cards
 from builders.chat import Chat
-from builders.licences import corpus_licence, not_met
+from builders.licences import corpus_licence, not_met, read_licence
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.keys import in_one_form
 from builders.pipeline.rows import BuildError, Row
@@ -519,14 +519,16 @@ def _card(
 
 def licence_facts(licences: Iterable[str | None], rows: str, one: str) -> dict[str, JsonValue]:
     """The card's statements about the licences of its rows, called `rows` together and `one` singly."""
-    licence = corpus_licence(licences)
+    ids = sorted({read_licence(licence).id for licence in licences})
+    licence = corpus_licence(ids)
     mixed = licence == "other"
+    under = "different licences that no single one covers" if len(ids) > 1 else f"the same terms, {''.join(ids)}"
     return {
         "licence": licence,
         "licence_name": "per-row" if mixed else "",
         "licence_link": "README.md#licences" if mixed else "",
         "licence_text": (
-            f"The {rows} stand under different licences that no single one covers: column `licence` is what counts."
+            f"The {rows} stand under {under}: column `licence` is what counts."
             if mixed
             else f"The strictest terms of the {rows} make the corpus {licence}; column `licence` holds {one} own."
         ),

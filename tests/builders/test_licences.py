@@ -7,6 +7,7 @@ import pytest
 
 from builders.licences import allows_rewriting, check_vouched, corpus_licence, read_licence, strictest
 from builders.medconceal.measure import measure as measure_cases
+from builders.recipe import licence_facts
 from builders.samples.medconceal import profiles
 from builders.threemdbench.measure import Tally as PhotosTally
 from loaders.errors import InputError
@@ -217,12 +218,25 @@ def test_a_licence_that_a_user_asserts_must_be_one_that_can_be_read() -> None:
         (["CC BY", "CC BY-ND"], "other"),
         (["CC BY", ""], "other"),
         (["MIT", "CC BY"], "other"),
+        (["MIT", "MIT License"], "mit"),
         ([f"CC-BY-4.0, {SAMPLING}"], "other"),
         ([], "other"),
     ],
 )
 def test_corpus_licence_is_the_strictest_combination(rows: list[str], expected: str) -> None:
     assert corpus_licence(rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["CC BY", "CC BY-ND"], "under different licences that no single one covers"),
+        (["SCIN Data Use License"], "under the same terms, SCIN Data Use License:"),
+        (["CC BY", "CC0"], "make the corpus cc-by-4.0"),
+    ],
+)
+def test_a_card_says_that_licences_differ_only_if_they_do(rows: list[str], said: str) -> None:
+    assert said in str(licence_facts(rows, "rows", "each row's")["licence_text"])
 
 
 def test_agrees_with_the_reviewed_column_of_roco() -> None:
