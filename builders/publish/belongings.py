@@ -17,9 +17,9 @@ def other_release(hub: HubRepo, refs: Refs, release: LocalRelease) -> str | None
     """
     for revision, commit in {"main": refs.head, **dict(versions_of(refs))}.items():
         claim = hub.claim(commit) if commit else None
-        if claim is not None and claim.corpus != release.corpus:
+        if claim is not None and claim.corpus != release.manifest.corpus:
             return f"{revision} holds a release of {claim.corpus}"
-        if claim is not None and release.stand_in and not claim.stand_in:
+        if claim is not None and release.manifest.stand_in is not None and not claim.stand_in:
             return f"{revision} holds real data, but this release is a stand-in"
     return None
 
@@ -31,7 +31,7 @@ def foreign(hub: HubRepo, refs: Refs, release: LocalRelease, paths: Iterable[str
     commits = _releases(hub, refs)
     while left and (commit := next(commits, None)) is not None:
         claim = hub.claim(commit)
-        if claim is not None and claim.corpus == release.corpus:
+        if claim is not None and claim.corpus == release.manifest.corpus:
             ours = {file.blob_id for file in hub.files(commit).values() if claim.holds(file)}
             left = {path: blob for path, blob in left.items() if blob not in ours}
     return tuple(sorted(left))

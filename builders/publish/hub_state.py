@@ -36,7 +36,7 @@ RETRIED_ATTEMPTS = 2  # for calls whose single requests the library already retr
 LONGEST_WAIT = 300.0  # seconds that one request to wait (Retry-After) is honoured
 PATIENCE = 120.0  # seconds without a byte before a request counts as lost; the Hub gives a commit 60
 # The Hub's own file, never part of a release and never deleted by one.
-KEPT = frozenset({".gitattributes"})
+OF_THE_HUB = frozenset({".gitattributes"})
 
 
 class HubFault(Exception):
@@ -186,7 +186,7 @@ class HubRepo:
         """How a commit differs from a release, by digests; the Hub's own files do not count."""
         held = self.files(commit)
         changed = [path for path, file in release.files.items() if path not in held or not _same(held[path], file)]
-        extra = [path for path in held if path not in release.files and path not in KEPT]
+        extra = [path for path in held if path not in release.files and path not in OF_THE_HUB]
         return Difference(tuple(sorted(changed)), tuple(sorted(extra)))
 
     def touched(self, older: str, newer: str) -> set[str]:

@@ -12,7 +12,7 @@ from loaders.errors import InputError, ReleaseError
 from loaders.files.json_values import read_object
 from loaders.files.opening import read_file
 from loaders.files.tables import open_parquet
-from loaders.manifest import KEPT, NAME, FileFacts, Manifest, Problem, file_digest
+from loaders.manifest import NAME, FileFacts, Manifest, Problem, file_digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,10 @@ class LocalFile:
 
 @dataclass(frozen=True, slots=True)
 class LocalRelease:
-    """A verified release: its corpus, whether its content is a stand-in, the content digest of its rows, every file by
-    its path in the repository, and why it is published only when asked to be."""
+    """A verified release: its manifest as it is on disk, and every file by its path in the repository."""
 
-    corpus: str
-    stand_in: bool
-    content_digest: str
+    manifest: Manifest
     files: dict[str, LocalFile]
-    kept: str = ""
 
     @classmethod
     def read(cls, folder: Path) -> LocalRelease:
@@ -57,8 +53,7 @@ class LocalRelease:
         files = {path: LocalFile(folder / path, facts.sha256, facts.size) for path, facts in manifest.files.items()}
         own = folder / NAME
         files[NAME] = LocalFile(own, file_digest(own), own.stat().st_size)
-        kept, stand_in = str(manifest.settings.get(KEPT) or ""), manifest.stand_in is not None
-        return cls(manifest.corpus, stand_in, manifest.content_digest, files, kept)
+        return cls(manifest, files)
 
     def named(self, folder: Path, repo_id: str, tag: str, address: str, date: str = "") -> LocalRelease:
         """The release as it is published there: card and croissant.json name their repository and version, the latter
@@ -73,9 +68,8 @@ class LocalRelease:
             changed[CROISSANT] = named_croissant(text, address, tag, date).encode()
         elif changed[CARD] == card.encode():
             return self
-        manifest = Manifest.read(folder)
         facts = {name: FileFacts(sha256=_digest(content), size=len(content)) for name, content in changed.items()}
-        manifest = manifest.model_copy(update={"files": {**manifest.files, **facts}})
+        manifest = self.manifest.model_copy(update={"files": {**self.manifest.files, **facts}})
         changed[NAME] = manifest.text().encode()
         files = {
             name: LocalFile(folder / name, _digest(content), len(content), content) for name, content in changed.items()

@@ -15,13 +15,13 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, DatasetIn
 from huggingface_hub.errors import LocalTokenNotFoundError
 
 from builders.publish.belongings import foreign, other_release, underway, version_key, versions_of
-from builders.publish.hub_state import KEPT, LONGEST_WAIT, RETRIED_ATTEMPTS, HubFault, HubRepo, Refs
+from builders.publish.hub_state import LONGEST_WAIT, OF_THE_HUB, RETRIED_ATTEMPTS, HubFault, HubRepo, Refs
 from builders.publish.local_release import LocalRelease
 from builders.publish.plan import Plan, Published, Wishes, message
 from builders.publish.watch import in_minutes
 from loaders.errors import HubError, InputError
 from loaders.hub_errors import http_cause, is_temporary
-from loaders.manifest import NAME
+from loaders.manifest import KEPT, NAME
 
 LOG_IN = "Log in with `hf auth login`, or set HF_TOKEN, with a token that may write to this repository."
 
@@ -45,9 +45,10 @@ class Publication:
         dry_run = self.wishes.get("dry_run", False)
         self.hub.watch.enter("reading the release")
         self.unnamed = LocalRelease.read(self.folder)
-        if self.unnamed.kept and not self.wishes.get("own", False):
+        kept = self.unnamed.manifest.settings.get(KEPT)
+        if kept and not self.wishes.get("own", False):
             do = "Publish it with --own once everyone concerned agrees; --private --gated manual restricts access"
-            raise InputError(self.folder, found=self.unnamed.kept, expected="a release meant for others", do=do)
+            raise InputError(self.folder, found=str(kept), expected="a release meant for others", do=do)
         self.release = self._dated(self.wishes.get("date", ""))
         try:
             if not dry_run:
@@ -118,7 +119,8 @@ class Publication:
         if other is not None:
             self._stop(
                 other,
-                expected=f"only releases of {self.release.corpus}{' that are stand-ins' * self.release.stand_in}",
+                expected=f"only releases of {self.release.manifest.corpus}"
+                f"{' that are stand-ins' if self.release.manifest.stand_in is not None else ''}",
                 do="Publish this release to its own repository; no option replaces the other release.",
             )
 
@@ -143,8 +145,8 @@ class Publication:
             named = " ".join(f"--replace {quote(path)}" for path in plan.unasked[:20])
             more = f" … and {len(plan.unasked) - 20} more" if len(plan.unasked) > 20 else ""
             self._stop(
-                f"publishing would delete or overwrite {', '.join(plan.unasked[:5])}"
-                f"{' …' if len(plan.unasked) > 5 else ''}, which no release of {self.release.corpus} put there",
+                f"publishing would delete or overwrite {', '.join(plan.unasked[:5])}{' …' * (len(plan.unasked) > 5)}, "
+                f"which no release of {self.release.manifest.corpus} put there",
                 expected="each named with --replace",
                 do=f"Check them, save what you need, and name what may be deleted: {named}{more}. Name a folder "
                 "by its path and a slash.",
@@ -281,13 +283,14 @@ class Publication:
         """Make the one commit on top of `plan.head`; returns the id of the commit that holds the release."""
         additions = self._upload(plan)
         deletions = [CommitOperationDelete(path, is_folder=False) for path in plan.delete]
+        manifest = self.release.manifest
 
         def send() -> str:
             made = self.hub.api.create_commit(
                 self.hub.repo_id,
                 [*additions, *deletions],
                 commit_message=message(self.tag),
-                commit_description=f"{self.release.corpus}, content digest {self.release.content_digest}",
+                commit_description=f"{manifest.corpus}, content digest {manifest.content_digest}",
                 repo_type="dataset",
                 parent_commit=plan.head,
             )
@@ -323,7 +326,7 @@ class Publication:
         story = "the Hub reports a conflicting commit"
         if head != plan.head:
             story = f"someone else committed {head[:8]} to main meanwhile, changing {', '.join(sorted(touched)[:5])}"
-        if may_yield and touched <= KEPT:
+        if may_yield and touched <= OF_THE_HUB:
             self.hub.watch.say(f"{story}; committing on top of it")
             return self._commit(replace(plan, head=head), may_yield=False)
         self._stop(
