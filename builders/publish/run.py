@@ -62,7 +62,7 @@ def publish(
         raise InputError("the deadline", found=f"{deadline:g} s", expected="a time above zero")
     if (date := wishes.get("date", "")) and not _is_date(date):
         raise InputError(f"date {date!r}", found="is not a date", expected="YYYY-MM-DD, as 2026-11-22")
-    api = HfApi(endpoint=endpoint, token=token)
+    api = HfApi(endpoint=endpoint and endpoint.rstrip("/"), token=token)  # croissant.json names it
     _check_endpoint(api.endpoint)
     if check is not None:
         _check_rows(folder, check, (lambda line: None) if quietly else report)

@@ -242,6 +242,12 @@ def test_a_dry_run_needs_no_token_and_changes_no_setting(hub: FaultyHub, publish
     assert (hub.repo(REPO).gated, len(hub.writes())) == ("auto", before)
 
 
+def test_an_endpoint_is_the_same_with_a_slash_at_its_end(hub: FaultyHub, publisher: Publisher, tmp_path: Path) -> None:
+    release = make_release(tmp_path / "named", croissant="{}")
+    assert publisher(release, endpoint=f"{hub.url}/").url == f"{hub.url}/datasets/{REPO}/tree/v1.0.0"
+    assert publisher(release).unchanged
+
+
 @pytest.mark.parametrize("dry_run", [True, False])
 def test_what_its_owners_keep_is_published_only_when_asked_to(
     hub: FaultyHub, publisher: Publisher, release: Path, dry_run: bool
