@@ -286,8 +286,8 @@ def release_at(out: Path) -> Manifest | None:
     except ReleaseError as error:
         do = "Choose another folder, or delete this one yourself"
         raise InputError(out, found=f"already exists and is not a release ({error.found})", do=do) from error
-    own = {NAME, *manifest.files}
-    if others := [name for path in files_below(out) if (name := path.relative_to(out).as_posix()) not in own]:
+    below = [path.relative_to(out) for path in files_below(out) if path.name != ".DS_Store"]  # of a Mac's Finder
+    if others := [name for path in below if (name := path.as_posix()) not in {NAME, *manifest.files}]:
         do = "Move them elsewhere, or choose another folder: a build deletes what it replaces"
         raise InputError(
             out, found=f"a release with other files in it: {first_of(others, 3)}", expected="its own files alone", do=do
