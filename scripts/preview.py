@@ -11,14 +11,12 @@ from builders.release.preview import write_preview
 from builders.release.resolve import resolve
 from loaders.manifest import Manifest
 from scripts.terminal.console import output
-from scripts.terminal.options import LAST_SEED, file_outside_releases
+from scripts.terminal.options import LAST_SEED, Page
 
 
 def command(
     source: str = typer.Argument(..., metavar="DIR|REPO[@TAG]", help="A release folder, or a dataset on the Hub."),
-    out: Path = typer.Option(
-        Path("preview.html"), "--out", "-o", metavar="FILE", help="HTML file to write.", callback=file_outside_releases
-    ),
+    out: Page = Path("preview.html"),
     rows: int = typer.Option(40, "--rows", "--pairs", min=0, help="Number of rows to show."),
     seed: int = typer.Option(0, min=0, max=LAST_SEED, help="Random seed for choosing rows."),
 ) -> None:

@@ -17,14 +17,12 @@ from loaders.plugins import BASELINES, brought
 from scripts.commands import RUN
 from scripts.terminal.console import output
 from scripts.terminal.finish import tell_absent, tell_half_known
-from scripts.terminal.options import file_outside_releases
+from scripts.terminal.options import Page
 
 
 def command(
     runs: list[Path] = typer.Argument(..., metavar="RUN…", help="Folders of finished runs."),
-    out: Path = typer.Option(
-        Path("report.html"), "--out", "-o", metavar="FILE", help="HTML file to write.", callback=file_outside_releases
-    ),
+    out: Page = Path("report.html"),
     release: str | None = typer.Option(None, metavar="DIR|REPO[@TAG]", help="Show pairs of this release."),
     public: bool = typer.Option(
         False,

@@ -14,14 +14,12 @@ from loaders.errors import how_many
 from loaders.files.paths import is_file
 from loaders.files.stores import Folder
 from scripts.terminal.console import output
-from scripts.terminal.options import file_outside_releases
+from scripts.terminal.options import Page
 
 
 def command(
     work: Path = typer.Argument(..., metavar="WORK", help="Workspace of a build (OUT.work), or its release."),
-    out: Path = typer.Option(
-        Path("review.html"), "--out", "-o", metavar="FILE", help="HTML file to write.", callback=file_outside_releases
-    ),
+    out: Page = Path("review.html"),
 ) -> None:
     """Write one self-contained HTML page for accepting or rejecting a build's doubtful photos by keyboard.
 

@@ -72,6 +72,10 @@ Out = Annotated[
         callback=outside_releases,
     ),
 ]
+Page = Annotated[
+    Path,
+    typer.Option("--out", "-o", metavar="FILE", help="HTML file to write.", callback=file_outside_releases),
+]
 LAST_SEED = 2**32 - 1
 """The largest seed that every library accepts; none accepts a negative one."""
 Seed = Annotated[int, typer.Option(min=0, max=LAST_SEED, help="Random seed for the bootstrap.")]
