@@ -98,8 +98,13 @@ class _RowProblems:
         self.listed: list[Problem] = []
         self._more: Counter[str] = Counter()
 
+    @property
+    def room(self) -> bool:
+        """Whether the next one is listed, not only counted."""
+        return len(self.listed) < _SHOWN
+
     def add(self, kind: str, where: str, found: str, expected: str) -> None:
-        if len(self.listed) < _SHOWN:
+        if self.room:
             self.listed.append(Problem(where, found, expected))
         else:
             self._more[kind] += 1
@@ -157,8 +162,10 @@ def _check_rows(
         deque(rows, maxlen=0)
         for place, first in sorted(keys.repeats().items()):
             (shard, again), (other, _) = _of_shard(place, begins), _of_shard(first, begins)
-            row = next(islice(read_parquet(folder, shard, features.arrow_schema, manifest.key), again, None))
-            where = f"{shard}: row {row[manifest.key]!r}"
+            where = ""
+            if of_rows.room:  # the shard is read for it
+                row = next(islice(read_parquet(folder, shard, features.arrow_schema, manifest.key), again, None))
+                where = f"{shard}: row {row[manifest.key]!r}"
             of_rows.add("repeated key", where, f"the key is also in {other}", "a unique key")
     except ReleaseError as error:
         return [*problems, Problem(error.where, error.found, error.expected)]

@@ -6,7 +6,7 @@ import errno
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -172,6 +172,21 @@ def test_a_key_that_comes_three_times_is_reported_twice_with_its_first_place(fol
     rewrite(folder, TEST_SHARD, lambda content: [{**row, "image_id": "r000"} for row in content])
     told = f"{TEST_SHARD}: row 'r000': the key is also in {TEST_SHARD} (expected a unique key"
     assert sum(told in problem for problem in problems(folder)) == 2
+
+
+def test_of_many_repeated_keys_only_those_that_are_listed_are_read_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewrite(folder, TEST_SHARD, lambda rows: rows[:1] * 60)
+    reads: list[str] = []
+
+    def counted(*of: Any) -> Iterator[Row]:
+        reads.append(of[1])
+        return read_parquet(*of)
+
+    monkeypatch.setattr("builders.release.verify.read_parquet", counted)
+    assert "rows: 39 more: repeated key (expected none)" in problems(folder)
+    assert len(reads) < 30
 
 
 def test_a_row_that_breaks_the_rules_of_its_corpus(folder: Path) -> None:
