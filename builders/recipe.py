@@ -55,7 +55,7 @@ from loaders.files.json_values import parse_json
 from loaders.files.paths import is_inside, refuse_releases, resolved
 from loaders.files.stores import Folder, Store
 from loaders.files.texts import MARK, read_text
-from loaders.manifest import Config, Manifest, Source, canonical_json, other_in_both, versions_in_words
+from loaders.manifest import Config, Manifest, Source, canonical_json, other_in_both, other_versions, versions_in_words
 from loaders.models.chat import open_model
 from loaders.models.prompts import Prompts
 from loaders.reached import code_digest
@@ -309,9 +309,9 @@ def build(
         raise BuildError(f"plan: found a {type(plan).__name__}, expected a Plan, which it returns")
     withdrawn = frozenset(in_one_form(plan.renamed.get(key, key)) for key in listed)
     plan = _with_own(plan, known.key, withdrawn, own, gate_text)
-    if not overwrite:
-        _refuse_another(out, known.name, plan)
     versions = _versions(plan)
+    if not overwrite:
+        _refuse_another(out, recipe, plan, versions)
     for sentence in _other_versions(versions, out, at_hand.store):
         tell(sentence)
     finished = run(
@@ -411,18 +411,21 @@ def _not_met(manifest: Manifest) -> Iterator[str]:
                 yield f"Allowed licences that nothing in this release is under (mistyped?): {first_of(absent)}"
 
 
-def _refuse_another(out: Path, corpus: str, plan: Plan) -> None:
-    """Refuse a place that holds a release of another corpus, other sources or other settings, before the work is done.
-    Raises: InputError."""
+def _refuse_another(out: Path, recipe: Recipe[Any], plan: Plan, versions: Mapping[str, str]) -> None:
+    """Refuse a place that holds a release of another corpus, other rules, sources, settings or library versions, before
+    the work is done. Raises: InputError."""
     there = release_at(resolved(out))
     if there is None:
         return
     here = {name: value for name, value in there.settings.items() if name != MACHINES}  # only known at the end
+    other = other_versions(there.versions, versions)
     sources = [[(source.name, source.digest) for source in listed] for listed in (there.sources, plan.sources(0))]
     differs = {
-        f"corpus {there.corpus}": there.corpus != corpus,
+        f"corpus {there.corpus}": there.corpus != recipe.corpus.name,
+        f"version {there.rules} of the gates and scans": there.rules != recipe.rules,
         "other sources": sources[0] != sources[1],
         "other settings": canonical_json(here) != canonical_json(plan.settings),
+        f"library versions: {versions_in_words(other)}": bool(other),
     }
     for what, is_so in differs.items():
         if is_so:

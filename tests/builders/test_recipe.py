@@ -78,6 +78,17 @@ def test_a_scripted_model_needs_no_package_of_models(tmp_path: Path, monkeypatch
     assert "inspect_ai" not in made.versions and made.versions["pyarrow"] == version("pyarrow")
 
 
+def test_a_release_of_other_library_versions_is_refused_before_the_work(
+    tmp_path: Path, built: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built(pyarrow="21")
+    monkeypatch.setattr(recipe, "_versions", lambda plan: {"pyarrow": "26"})
+    work = tmp_path / "other"
+    with pytest.raises(InputError, match=r"another release \(library versions: pyarrow 21, now 26\)\. .*--overwrite"):
+        build(RECIPE, Options(captions="sample", limit=3), tmp_path / "out", workspace=work)
+    assert not work.exists()
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -143,25 +154,27 @@ def test_a_workspace_inside_the_release_is_refused_before_the_work(tmp_path: Pat
     [
         (Options(captions="sample", limit=4), "other settings"),
         (Options(captions="captions.csv", limit=3), "other sources"),
-        (None, "corpus small"),
+        ({"corpus": "small"}, "corpus small"),
+        ({"rules": 1}, "version 1 of the gates and scans"),
         (Options(captions="sample", limit=3), ""),
     ],
 )
 def test_a_place_that_holds_another_release_is_refused_before_the_work(
-    options: Options | None, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: Options | dict[str, Any], found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("captions.csv").write_text("id,caption,licence\na,Renal cyst.,CC0\n", encoding="utf-8")
     out, chosen = tmp_path / "out", Options(captions="sample", limit=3)
     made = build(RECIPE, chosen, out, workspace=tmp_path / "first")
-    if options is None:
-        made.model_copy(update={"corpus": "small"}).write(out)
+    if isinstance(options, dict):
+        made.model_copy(update=options).write(out)
+        options = chosen
     if not found:
         assert build(RECIPE, chosen, out, workspace=tmp_path / "second") == made
         return
     monkeypatch.setattr(recipe, "run", lambda *given, **named: pytest.fail("the work began"))
     with pytest.raises(InputError, match=rf"already holds another release \({found}\)\. .*--overwrite"):
-        build(RECIPE, options or chosen, out, workspace=tmp_path / "second")
+        build(RECIPE, options, out, workspace=tmp_path / "second")
 
 
 def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
