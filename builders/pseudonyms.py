@@ -11,7 +11,7 @@ import secrets
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.files.disk import write_whole
+from loaders.files.disk import write_first
 from loaders.files.opening import read_file
 from loaders.files.paths import is_there
 
@@ -29,7 +29,7 @@ def read_key(given: Path | None, workspace: Path) -> bytes:
     """
     path = given or workspace / KEY_FILE
     if given is None and not is_there(path):
-        write_whole(path, secrets.token_bytes(_BYTES), private=True)
+        write_first(path, secrets.token_bytes(_BYTES), private=True)  # of two builds at once, the first one's counts
     key = read_file(path, expected=f"a secret of at least {_BYTES} bytes")
     if len(key) < _BYTES:
         raise InputError(path, found=f"{len(key)} bytes", expected=f"a secret of at least {_BYTES}", do=CREATE_KEY)

@@ -151,14 +151,14 @@ def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:
         file.write(data)
 
 
-def write_first(path: Path, data: bytes) -> bool:
+def write_first(path: Path, data: bytes, *, private: bool = False) -> bool:
     """Like `write_whole`, but only if the file does not exist yet; otherwise returns False and writes nothing. Of
     several writers, on any number of machines, exactly one is first.
 
     Raises: as `writing`.
     """
     make_folder(path.parent)
-    with writing(path), _new_file(path.parent) as (temporary, file):
+    with writing(path), _new_file(path.parent, private) as (temporary, file):
         file.write(data)
         _sync(file)
         try:  # a second name, if that is free, in one step
