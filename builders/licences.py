@@ -166,16 +166,6 @@ def demands(licence: str | None) -> int:
     return len(_asks(licence))
 
 
-def exclude_each_other(licences: Iterable[str | None]) -> bool:
-    """Whether one thing cannot be passed on under all of these: share-alike for any use, and not for commercial use.
-
-    >>> exclude_each_other(["CC BY-SA", "CC BY-NC"]), exclude_each_other(["CC BY-NC-SA", "CC BY-NC", "CC BY"])
-    (True, False)
-    """
-    read = [licence for licence in map(read_licence, licences) if licence.derivatives == "yes"]
-    return any(one.share_alike and one.commercial for one in read) and not all(one.commercial for one in read)
-
-
 @lru_cache(maxsize=4096)
 def asks_for_credit(licence: str | None) -> bool:
     """Whether a licence that can be read asks to name an author.
@@ -186,6 +176,16 @@ def asks_for_credit(licence: str | None) -> bool:
     return read_licence(licence).derivatives != UNKNOWN and "BY" in _asks(licence)
 
 
+def exclude_each_other(licences: Iterable[str | None]) -> bool:
+    """Whether one thing cannot be passed on under all of these: share-alike for any use, and not for commercial use.
+
+    >>> exclude_each_other(["CC BY-SA", "CC BY-NC"]), exclude_each_other(["CC BY-NC-SA", "CC BY-NC", "CC BY"])
+    (True, False)
+    """
+    read = [licence for licence in map(read_licence, licences) if licence.derivatives == "yes"]
+    return any(one.share_alike and one.commercial for one in read) and not all(one.commercial for one in read)
+
+
 def _asks(licence: str | None) -> frozenset[str]:
     """What a licence asks for, whatever its version; terms that only a person can read ask for themselves."""
     if licence and _AND in licence:
@@ -193,7 +193,7 @@ def _asks(licence: str | None) -> frozenset[str]:
     read = read_licence(licence)
     if read.id in ("CC0-1.0", "public-domain"):
         return frozenset()
-    if read.id.startswith("CC-"):
+    if read.id.startswith("CC-") and read.derivatives != UNKNOWN:
         return frozenset(element for element in _ELEMENTS if element in read.id.split("-"))
     return frozenset(("BY", read.id))
 
@@ -293,14 +293,15 @@ def corpus_licence(licences: Iterable[str | None]) -> str:
     >>> corpus_licence(["CC BY", "CC BY-NC", "CC BY-NC-SA 4.0"]), corpus_licence(["CC0"]), corpus_licence(["CC BY-ND"])
     ('cc-by-nc-sa-4.0', 'cc0-1.0', 'other')
     """
-    parts = [part for licence in set(licences) for part in (licence or "").split(_AND)]
-    read = [read_licence(part) for part in parts]
+    parts = {part for licence in licences for part in (licence or "").split(_AND)}
+    read = {read_licence(part) for part in parts}
     if not read or any(licence.derivatives != "yes" for licence in read) or exclude_each_other(parts):
         return "other"
     restricted = any(not licence.commercial for licence in read)
     if all(licence.id in ("CC0-1.0", "public-domain") for licence in read):
         return "cc0-1.0"
     if not all(licence.id.startswith(("CC-BY", "CC0", "public-domain")) for licence in read):
-        return read[0].id.casefold() if len({licence.id for licence in read}) == 1 else "other"
+        software = [licence.id.casefold() for licence in read if not licence.id.startswith("CC-")]
+        return software[0] if software and len(read) == 1 else "other"
     share = any(licence.share_alike for licence in read)
     return "cc-by" + "-nc" * restricted + "-sa" * share + "-4.0"
