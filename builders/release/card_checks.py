@@ -28,7 +28,6 @@ from loaders.files.yaml_values import parse_yaml
 from loaders.manifest import Config, Manifest, Problem, as_text
 
 _MOST_CARD = 4 << 20
-_CITED = re.compile(r"^```bibtex\n((?:(?!```).)*@software\{bedside,(?:(?!```).)*)\n```$", re.MULTILINE | re.DOTALL)
 _SHOWN = 200  # characters to show of a value that differs
 
 
@@ -124,8 +123,9 @@ def check_croissant(folder: Path, manifest: Manifest, card: str) -> Iterator[Pro
     try:
         stored = read_object(folder / CROISSANT)
         statement = {name: text[1] for name, (heading, _) in STATEMENT.items() if (text := _part(heading, card))}
-        cited = _CITED.search(card)
-        made = croissant(manifest, _head(card) or {}, statement, cited[1] if cited else stored.get("citeAs", ""))
+        blocks = (part.partition("\n```")[0] for part in card.split("\n```bibtex\n")[1:])
+        cited = next((block for block in blocks if "@software{bedside," in block), stored.get("citeAs", ""))
+        made = croissant(manifest, _head(card) or {}, statement, cited)
         if "url" in stored:
             made = named_croissant(made, stored["url"], stored["version"], stored.get("datePublished", ""))
         for name, digest in cast(dict[str, str], manifest.settings.get(STATED) or {}).items():
