@@ -108,7 +108,7 @@ def wrapped(text: str, room: int | None, indent: str = "") -> list[str]:
             lines.append(given)
             continue
         line = ""
-        for word in _WORD.findall(given):  # with the space before it, which may align something
+        for word in _WORD.findall(given.rstrip()):  # with the space before it, which may align something
             if line.strip() and cell_len(line) + cell_len(word) > room:
                 lines.append(line)
                 line, word = "", indent + word.lstrip()
