@@ -30,7 +30,7 @@ from rich.progress import Progress
 
 import dataset_cards
 from builders.chat import Chat
-from builders.licences import corpus_licence, not_met, read_licence
+from builders.licences import UNKNOWN, corpus_licence, not_met, read_licence
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.keys import in_one_form
 from builders.pipeline.rows import BuildError, Row
@@ -525,7 +525,9 @@ def licence_facts(licences: Iterable[str | None], rows: str, one: str) -> dict[s
     ids = sorted({read_licence(licence).id for licence in licences})
     licence = corpus_licence(ids)
     mixed = licence == "other"
-    under = "different licences that no single one covers" if len(ids) > 1 else f"the same terms, {''.join(ids)}"
+    under = "different licences that no single one covers"
+    if len(ids) == 1:
+        under = "terms that their sources do not state" if ids == [UNKNOWN] else f"the same terms, {ids[0]}"
     return {
         "licence": licence,
         "licence_name": "per-row" if mixed else "",

@@ -235,6 +235,7 @@ def test_corpus_licence_is_the_strictest_combination(rows: list[str], expected: 
     [
         (["CC BY", "CC BY-ND"], "under different licences that no single one covers"),
         (["SCIN Data Use License"], "under the same terms, SCIN Data Use License:"),
+        (["", "NO-CC CODE"], "under terms that their sources do not state:"),
         (["CC BY", "CC0"], "make the corpus cc-by-4.0"),
     ],
 )
