@@ -286,7 +286,8 @@ def release_at(out: Path) -> Manifest | None:
     except ReleaseError as error:
         do = "Choose another folder, or delete this one yourself"
         raise InputError(out, found=f"already exists and is not a release ({error.found})", do=do) from error
-    below = [path.relative_to(out) for path in files_below(out) if path.name != ".DS_Store"]  # of a Mac's Finder
+    of_a_mac = (".DS_Store", "._")  # its notes about a folder, and about files on a foreign disk
+    below = [path.relative_to(out) for path in files_below(out) if not path.name.startswith(of_a_mac)]
     if others := [name for path in below if (name := path.as_posix()) not in {NAME, *manifest.files}]:
         do = "Move them elsewhere, or choose another folder: a build deletes what it replaces"
         raise InputError(

@@ -185,7 +185,8 @@ def test_what_is_not_a_release_is_never_touched(tmp_path: Path) -> None:
     assert files_of(tmp_path) == {"file": b"mine", "thesis/chapter.tex": b"mine"}
     write_small(tmp_path / "release")
     write_small(tmp_path / "release", overwrite=True)
-    (tmp_path / "release" / "data" / ".DS_Store").write_text("of a Mac, where somebody looked into the folder")
+    for name in (".DS_Store", "._train.parquet"):
+        (tmp_path / "release" / "data" / name).write_text("of a Mac, where somebody looked into the folder")
     write_small(tmp_path / "release", overwrite=True)
     (tmp_path / "release" / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="other files in it: notes.txt"):
