@@ -33,6 +33,8 @@ def command(
     """
     if file.suffix.casefold() not in (".yaml", ".yml"):
         raise InputError(file, found=f"ends in {file.suffix!r}", expected="a file of YAML: .yaml", do=NAME_ANOTHER)
+    if blank and filled is not None:
+        raise InputError("--template, --from", found="both", expected="one of them")
     if blank:
         if is_there(file):
             expected = "a file name that does not exist yet"

@@ -53,3 +53,9 @@ def test_a_case_is_not_written_as_yaml_into_a_file_of_another_type(
     (tmp_path / name).write_text("[]")
     assert execute(["cases", "new", str(tmp_path / name), "--from", str(tmp_path / "filled.yaml")]) == 2
     assert "expected a file of YAML: .yaml" in capsys.readouterr().err and (tmp_path / name).read_text() == "[]"
+
+
+def test_a_template_is_written_or_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["cases", "new", str(tmp_path / "ours.yaml"), "--template", "--from", str(tmp_path / "filled.yaml")]
+    assert execute(line) == 2 and "expected one of them" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
