@@ -73,6 +73,9 @@ def command(
     refuse_other(out, (b'{\n "alpha"', b'{\n "name"'), what="policy")
     if (labels is None) == (judge is None):
         raise InputError("--labels, --judge", found="both or neither", expected="one of them")
+    of_labelling = {"--evaluator": evaluator != BY_RULES, "--clinician": clinician, "--base-url": base_url}
+    if labels and (given := next((option for option, is_so in of_labelling.items() if is_so), "")):
+        raise InputError(given, found="given with --labels, which are rated already", expected="--judge MODEL")
     # Before answers are paid for:
     check_ridge(ridge)
     start = DEFAULT if base is None else PolicyConfig.read(base)
