@@ -31,9 +31,10 @@ from builders.pipeline.stage import Excluded
 from builders.steps import PLACED, WHY, StepFunction, step
 from builders.unanswered import why
 from loaders.errors import ModelError
-from loaders.medconceal import CORPUS, leaks, parse_profile, row_of
+from loaders.medconceal import SCHEMA, leaks, parse_profile, row_of
 from loaders.models.answers import Answers
 from loaders.models.asking import Unfit
+from loaders.schema import Column
 from loaders.spans import shares_span
 
 _TEXTS = pa.list_(pa.string())
@@ -48,7 +49,21 @@ SOURCE = pa.schema(
         ("refused", WHY),
     ]
 )
-FINISHED = pa.schema(list(CORPUS.features.arrow_schema))
+
+
+def _arrow(column: Column) -> pa.DataType:
+    """A column's type, without `datasets`, which takes half a second to import: `--help` would wait for it."""
+    match column:
+        case str():
+            return pa.type_for_alias(column)
+        case list():
+            return pa.list_(_arrow(column[0]))
+        case Mapping():
+            return pa.struct([(name, _arrow(inner)) for name, inner in column.items()])
+    raise TypeError(f"found {column!r}, expected a type's name, a list or a struct")
+
+
+FINISHED = pa.schema([(name, _arrow(column)) for name, column in SCHEMA.items()])
 
 
 @step(takes="all", reads=("author", "created", "turns"))

@@ -155,8 +155,9 @@ def test_the_help_of_a_baseline_opens_no_data() -> None:
     assert not _imported("run", "language", "--help") & (HEAVY - {"numpy"})
 
 
-def test_the_help_of_a_build_needs_no_client_of_the_hub() -> None:
-    assert not _imported("build", "medlaybench-v", "--help") & {"datasets", "huggingface_hub.hf_api", "httpx2"}
+@pytest.mark.parametrize("corpus", ["medlaybench-v", "3mdbench", "medconceal"])
+def test_the_help_of_a_build_needs_no_client_of_the_hub(corpus: str) -> None:
+    assert not _imported("build", corpus, "--help") & {"datasets", "huggingface_hub.hf_api", "httpx2"}
 
 
 def test_every_command_is_under_a_heading_in_the_order_of_work() -> None:
