@@ -33,6 +33,7 @@ _LOOSE = FUNCTION_WORDS | frozenset(
     "complex bilateral unilateral early late acute chronic subacute gross dominant discrete distinct mixed vague "
     "well-defined ill-defined bulky sizeable considerable progressive interval one each every such more less".split()
 )
+_ADJECTIVE_AND = re.compile(r"(?<![\w-])[a-z]+(?:al|ar|ior|ic|oid|ary) (?:and|or) (?:right |left )?\Z")
 _ENDS = ("ly", "ed", "ing")
 # Words of a place, which a word of place before them would contradict: "upper mandible", "bilateral hemisphere".
 _PLACES = frozenset("upper lower front rear inner outer middle half near far top side base".split())
@@ -79,10 +80,21 @@ def alone(text: str, matches: Sequence[Match]) -> Iterator[Match]:
     """The matches, with those nouns explained, or left, that do not stand alone."""
     last: Match | None = None
     for match in matches:
+        if _shares_noun(text, match):
+            last = None
+            continue
         kept = _kept(text, match, last) if _may_be_joined(match.entry) else match
         if kept is not None:
             yield kept
         last = match
+
+
+def _shares_noun(text: str, match: Match) -> bool:
+    """Whether an adjective before it has the same noun: "anterior and posterior views" are not "anterior and views from
+    behind"."""
+    start, end, entry = match
+    several = " " in entry.surface and _is_phrase(entry) and text[end - 1] == "s"
+    return several and _ADJECTIVE_AND.search(text, max(0, start - _FAR), start) is not None
 
 
 @lru_cache(maxsize=32768)

@@ -138,6 +138,8 @@ def _part_of_name(term: Term) -> PartOfName | None:
     if term.kind == "direction" and term.pos == "adjective":
         return lambda text, start, end, heads: not is_side(text, end)
     if term.kind == "anatomy" and term.pos == "adjective":
+        if term.lay.startswith("of the "):
+            return _branch_or_name
         return None if term.lay.endswith("'s") else _vessel_or_name  # "unborn baby's" stands before any noun
     if term.kind not in _NAMED_KINDS:
         return None
@@ -155,6 +157,11 @@ def _no_view(text: str, start: int, end: int, heads: Set[int]) -> bool:
 
 def _vessel_or_name(text: str, start: int, end: int, heads: Set[int]) -> bool:
     return names_a_vessel(text, end) > 0 or _name_of_noun(text, start, end, heads)
+
+
+def _branch_or_name(text: str, start: int, end: int, heads: Set[int]) -> bool:
+    # An atrial branch is one of an artery, and no branch of the chamber.
+    return text.startswith(" branch", end) or _vessel_or_name(text, start, end, heads)
 
 
 _name_of_noun, _name_of_adjective = (partial(part_of_name, adjective=each) for each in (False, True))

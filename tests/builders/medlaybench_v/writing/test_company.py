@@ -75,6 +75,12 @@ from tests.parts.rule_captions import lay
         ("Filling of the right internal carotid artery branches.", "carotid artery", "neck) branches"),
         # An explanation does not say the word again that it explains.
         ("A left hilar mass is seen.", "hilar mass (at the lung root)", "(mass"),
+        # One noun of two adjectives, a branch of the vessel that an adjective tells, and what was looked for in vain.
+        ("Bone scan, anterior and posterior views.", "anterior and posterior views", "behind"),
+        ("No flow in the superior sagittal and right transverse sinuses.", "right transverse sinuses.", "vein"),
+        ("Anomalous origin of a left atrial branch.", "left atrial branch (of", "branch of"),
+        ("There is no visualization of left inguinal nodes.", "no sign of left", "viewing"),
+        ("Slow fill-in in the late phase.", "fill-in in the", "fill-in the"),
         # A word's own head stands beside it.
         ("The epithelial layer is thick.", "epithelial layer (surface layer) is", ") layer"),
         ("The tibialis anterior muscle.", "tibialis anterior muscle (shin muscle)", ") muscle"),
