@@ -150,8 +150,7 @@ class _Asking:
             seed = drawn.get("seed") if playing.seed is None else playing.seed
             if seed is not None:
                 drawn["seed"] = seed + self._epoch - 1
-            # equal questions of two cases are two requests
-            name = json.dumps([playing.game.name, self._case_id, self._epoch, role, attempt])
+            name = request_name(playing.game, self._case_id, self._epoch, role, attempt)
             ask = partial(self._answer, messages=messages, json_schema=json_schema, name=name, drawn=drawn)
             answer = await (ask(player) if playing.budget is None else playing.budget.asked(player, messages, ask))
         self._count(role, answer)
@@ -180,6 +179,11 @@ class _Asking:
             self._playing.silenced[role, answer.stop] += 1
         if answer.served is not None:
             self._playing.served.add((role, answer.served))
+
+
+def request_name(game: Game[Any, Any], case_id: str, epoch: int, role: str, attempt: int) -> str:
+    """The name that a request of a game has in the store: equal questions of two cases are two requests."""
+    return json.dumps([game.name, case_id, epoch, role, attempt])
 
 
 def check_roles(game: Game[Any, Any], players: Mapping[str, Player]) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic
@@ -27,6 +27,7 @@ from baselines.dialogue.playing import Player, Playing, Progress, Scripted, chec
 from baselines.results.run import ELSEWHERE, PROVIDER, ModelUsed
 from loaders.errors import BedsideError, first_of
 from loaders.files.disk import make_folder, sweep, write_whole
+from loaders.files.paths import is_folder
 from loaders.models.answers import PRIVATE, AnswerStore, Usage, store_of
 from loaders.models.chat import at_its_provider
 
@@ -173,7 +174,9 @@ def play_run(
     patience = max(3, concurrency)
     make_folder(out)
     sweep(out)
-    with AnswerStore(store_of(out), dialogue=True) as store:
+    answers, logs = store_of(out), out / PRIVATE / "logs"
+    _move_logs(out / "logs", logs)
+    with AnswerStore(answers, dialogue=True) as store:
         if budget is not None:
             budget.begin(store.taken())
         playing = Playing(game, players, store, seed, patience, budget)
@@ -185,7 +188,7 @@ def play_run(
                 outcomes, log = evaluate(
                     playing,
                     cases,
-                    log_dir=out / PRIVATE / "logs",
+                    log_dir=logs,
                     epochs=epochs,
                     concurrency=concurrency,
                     max_invalid=max_invalid,
@@ -233,6 +236,16 @@ def _said_what_is_kept(playing: Playing[Case, Record], cases: Sequence[Case], ep
         do = f"{error.do.rstrip('.')}. " if error.do else ""
         kept = _kept(playing, cases, epochs, out)
         raise type(error)(error.where, found=error.found, expected=error.expected, do=do + kept) from error
+
+
+def _move_logs(old: Path, new: Path) -> None:
+    """Earlier versions left logs where everybody could read them."""
+    if is_folder(old) and not old.is_symlink():
+        make_folder(new)
+        for log in old.glob("*.eval"):
+            log.rename(new / log.name)
+        with suppress(OSError):  # the folder holds other things too
+            old.rmdir()
 
 
 def _kept(playing: Playing[Case, Any], cases: Sequence[Case], epochs: int, out: Path) -> str:

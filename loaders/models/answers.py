@@ -225,6 +225,12 @@ CREATE TABLE answers (
         with self.explained():
             return {model: (read, written) for model, read, written in self.connection.execute(asked)}
 
+    def rename(self, old: str, request: str, new: str) -> None:
+        """Keep the answer to a request, by its digest, as that to another (`request_of`), unless there is one."""
+        with self.explained():
+            renamed = "UPDATE OR IGNORE answers SET digest = ?, request = ? WHERE digest = ?"
+            self.connection.execute(renamed, (new, request, old))
+
     async def _stored(self, digest: str) -> Answer | None:
         return self._read(digest)
 
