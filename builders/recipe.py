@@ -423,8 +423,8 @@ def _refuse_another(out: Path, recipe: Recipe[Any], plan: Plan, versions: Mappin
     differs = {
         f"corpus {there.corpus}": there.corpus != recipe.corpus.name,
         f"version {there.rules} of the gates and scans": there.rules != recipe.rules,
-        "other sources": sources[0] != sources[1],
         "other settings": canonical_json(here) != canonical_json(plan.settings),
+        "other sources": sources[0] != sources[1],
         f"library versions: {versions_in_words(other)}": bool(other),
     }
     for what, is_so in differs.items():
