@@ -35,7 +35,7 @@ def command(
         "--out",
         "-o",
         metavar="FILE",
-        help="Policy file to write (JSON), for `--policy`.",
+        help="Policy file to write (JSON), for `--policy`; how reliable its weights are is drawn beside it (SVG).",
         callback=file_outside_releases,
     ),
     labels: Path | None = typer.Option(None, metavar="FILE", help="Labelled turns (JSONL or Parquet) to fit on."),
@@ -82,14 +82,18 @@ def command(
     profiles = _profiles(corpus)
     asked = _Asked(judge or "", evaluator, clinician, tuple(base_url))
     known = read_labels(labels) if labels else _labelled(profiles, start, asked, out, most, seed)
+    if unknown := sum(label.kind == "reveal" and label.shift is None for label in known):
+        text = "do not say `shift`, what the policy adds for the person: they count as those of people for whom it is 0"
+        output.print(f"{unknown:,} of {how_many(len(known), 'label')} {text}", style="yellow")
     fitted = fit(known, start, seed=seed, ridge=ridge, where=labels or "labels")
     _show_quality(fitted)
     name, policy, checks = replay(candidates(fitted.policy), profiles)
     _show_checks(name, checks)
     write_whole(out, (json.dumps(to_json(policy), indent=1, ensure_ascii=False) + "\n").encode())
-    write_whole(out.with_suffix(".reliability.svg"), plot(fitted.quality).encode())
+    drawn = out.with_suffix(".reliability.svg")
+    write_whole(drawn, plot(fitted.quality).encode())
     mark = "  stand-in: labels or ratings from a script" if policy.training["stand_in"] else ""
-    output.print(f"\n{out}  policy {policy.digest[:16]}{mark}")
+    output.print(f"\n{out}  policy {policy.digest[:16]}{mark}\n{drawn}")
     if failed := [check.name for check in checks if not check.passed]:
         output.print(f"Not fit for use: {', '.join(failed)}", style="bold red")
         raise typer.Exit(1)

@@ -23,7 +23,8 @@ def command(
 ) -> None:
     """Write one self-contained HTML page for accepting or rejecting a build's doubtful photos by keyboard.
 
-    A source class that also covers other conditions is asked about once; near-duplicates are shown side by side.
+    A source class that also covers other conditions is asked about once; near-duplicates are shown side by side, with
+    what they share marked (key m hides the marks).
 
     The page works from disk and sends nothing. Export the decisions, and pass them to the next build.
 

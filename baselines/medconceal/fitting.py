@@ -51,7 +51,8 @@ class Label:
     """One labelled turn: `label` in [0, 1], and `source`, who gave it (a model's name, or `scripted/...`).
 
     `evaluator` is who gave the features; labels of earlier versions do not say, and have theirs from the rules. `shift`
-    is what the policy added to the intercept for this person and the depth of the concern (`PolicyConfig.shift`).
+    is what the policy added to the intercept for this person and the depth of the concern (`PolicyConfig.shift`), 0
+    where that is not known.
     """
 
     case_id: str
@@ -62,7 +63,7 @@ class Label:
     label: float
     source: str
     evaluator: str = BY_RULES
-    shift: float = 0.0
+    shift: float | None = None
 
     def __post_init__(self) -> None:
         if not self.case_id:
@@ -72,7 +73,7 @@ class Label:
         for name, value in (("overlap", self.overlap), ("label", self.label)):
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} is {value}", "a number in [0, 1]")
-        if not math.isfinite(self.shift):
+        if self.shift is not None and not math.isfinite(self.shift):
             raise ValueError(f"shift is {self.shift}", "a finite number")
 
     @property
@@ -81,7 +82,7 @@ class Label:
         written = to_json(self)
         if self.evaluator == BY_RULES:  # the default for a label that does not say
             del written["evaluator"]
-        if not self.shift:
+        if self.shift is None:
             del written["shift"]
         return {**written.pop("features"), **written}
 
@@ -227,7 +228,7 @@ def _logistic(labels: Sequence[Label], *, ridge: float, overlap: bool) -> Logist
     shared = [label.overlap if overlap else 0.0 for label in labels]
     x = np.array([(1.0, *label.features.vector, part) for label, part in zip(labels, shared, strict=True)])
     y = np.array([label.label for label in labels])
-    offset = np.array([label.shift for label in labels])
+    offset = np.array([label.shift or 0.0 for label in labels])
     category = np.array([CATEGORIES.index(label.category) for label in labels])
     width = len(INPUTS)
     blocks = [np.where((category == at)[:, None], x, 0.0) for at in range(len(CATEGORIES))]
@@ -267,7 +268,9 @@ def _logistic(labels: Sequence[Label], *, ridge: float, overlap: bool) -> Logist
 
 
 def _quality(model: Logistic, labels: Sequence[Label], mean: float) -> Quality:
-    p = np.array([model.probability(one.features.vector, one.overlap, one.category, shift=one.shift) for one in labels])
+    p = np.array(
+        [model.probability(one.features.vector, one.overlap, one.category, shift=one.shift or 0.0) for one in labels]
+    )
     y = np.array([label.label for label in labels])
     if not labels:
         return Quality(0, 0, None, None, None)

@@ -92,6 +92,8 @@ def setting_name(episode: Episode) -> str:
     """The setting as the paper's tables call it."""
     if episode.encounter is not None:
         return LIMITED if episode.mode == "timed" else HUMANS
+    if episode.mode == "transcript":  # of an earlier run, which did not say whose
+        return "Transcripts"
     return f"Adaptive ({episode.turn_limit}-turn cap)" if episode.mode == "adaptive" else f"{episode.turn_limit}-turn"
 
 

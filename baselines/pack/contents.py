@@ -18,7 +18,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -103,7 +103,8 @@ def _unpacked(data: bytes, room: list[int]) -> Iterator[bytes | str]:
         reader = pa.ipc.open_file(pa.BufferReader(data))
         yield from _columns(reader.get_batch(at) for at in range(reader.num_record_batches))
     elif data.startswith(b"\xff\xff\xff\xff"):
-        yield from _columns(pa.ipc.open_stream(pa.BufferReader(data)))
+        with suppress(pa.ArrowInvalid, OSError):  # or an array that begins with -1, white pixels
+            yield from _columns(pa.ipc.open_stream(pa.BufferReader(data)))
     elif data.startswith(_PNG):
         yield from (_inflated(packed, room) for packed in _packed_texts(data))
     elif data.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ", _ZSTD)):

@@ -355,6 +355,10 @@ def test_whoever_speaks_of_the_doctor_stays_in_the_role() -> None:
     _, (view,) = turned(a_profile(), "confirmation", NEVER, ["Hello."])
     for reply, fault in (
         ("I trust you as a doctor, but I would sooner wait.", None),
+        ("I trust you as a doctor I guess, but I would wait.", None),
+        ("As a doctor you must see this every day.", None),
+        ("As a physician, my advice is to take the pills.", "role"),
+        ("I see. As a doctor in this clinic I suggest tests.", "role"),
         ("You must know that better, as a physician.", None),
         ("As a doctor, I would advise the stent.", "role"),
         ("As your physician I must insist.", "role"),

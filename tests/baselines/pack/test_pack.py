@@ -387,6 +387,11 @@ def test_a_hidden_text_is_found_however_it_is_packed(way: str) -> None:
     assert not any(map(found.stands_in, texts_of(WAYS[way]("Before. After."))))
 
 
+def test_numbers_that_begin_like_a_stream_of_arrow_are_bytes() -> None:
+    minus_ones = np.full(64, -1).tobytes()
+    assert SECRET in "".join(texts_of(minus_ones + SECRET.encode()))
+
+
 def test_a_hidden_text_is_found_in_what_excel_saves() -> None:
     """Not in UTF-8: with each umlaut lost, no five words in a row were left."""
     secret = "Müller fürchtet höhere Gebühren für später"
