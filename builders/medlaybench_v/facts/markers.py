@@ -5,6 +5,7 @@ An arrow in parentheses follows what it marks; a lay caption may put it first ("
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import STOP_WORDS
@@ -185,7 +186,8 @@ def _is_letter(reading: Reading, i: int) -> bool:
         after = reading.texts[i + 1] if i + 1 < len(words) else ""
         key = around[1] in ("=", ":") or (around[1] == "," and text[word.end + 1 : word.end + 3].strip()[:1].islower())
         told = after in ("marks", "is", "stands", "shows", "indicates", "the")
-        return raw not in _NO_KEYS and (key or (told and (raw.isupper() or word.text not in STOP_WORDS)))
+        named = word.text not in STOP_WORDS or (raw.isupper() and not reading.get(_in_capitals))
+        return raw not in _NO_KEYS and (key or (told and named))
     if raw.isdigit():
         before = reading.texts[i - 1] if i else ""
         if before in ("fig", "figure"):
@@ -195,7 +197,7 @@ def _is_letter(reading: Reading, i: int) -> bool:
             or before == "number"
             or before == "marked"
         )
-    if _is_unit_or_side(reading, i, raw):
+    if _is_unit_or_side(reading, i, raw) or _ENDS_IN_APOSTROPHE.search(text, max(0, word.start - 2), word.start):
         return False
     before = reading.texts[i - 1] if i else ""
     named = (raw.isupper() and (raw not in "IAT" or before in _CALLED)) or (raw == "A" and not _article(reading, i))
@@ -227,15 +229,24 @@ def _is_unit_or_side(reading: Reading, i: int, raw: str) -> bool:
 
 
 def _article(reading: Reading, i: int) -> bool:
-    """Whether "A" is the article at the start of a sentence."""
-    words, text = reading.words, reading.text
-    before = reading.texts[i - 1] if i else ""
-    after = reading.texts[i + 1] if i + 1 < len(words) else ""
-    if before in _KEY_WORDS or after in ("and", "is", "shows", "was", "came", "to", "marks", "has"):
+    """Whether "A" is the article: at the start of a sentence, or anywhere in a report in capitals."""
+    before, after, gap = reading.word(i - 1), reading.word(i + 1), reading.gaps[i]
+    capitals = reading.get(_in_capitals)
+    if before in (_KEY_WORDS - _JOINING if capitals else _KEY_WORDS) or after in _BEHIND_A_LETTER:
         return False
-    return text[words[i].end : words[i].end + 1] == " " and (
-        i == 0 or any(c in ".:;?!" for c in text[words[i - 1].end : words[i].start])
-    )
+    follows = reading.text[reading.words[i].end : reading.words[i].end + 1] == " "
+    return follows and (capitals or i == 0 or any(c in ".:;?!" for c in gap))
+
+
+def _in_capitals(reading: Reading) -> bool:
+    """Whether most words are written in capitals, as some write a whole report."""
+    written = [reading.raw(i) for i, word in enumerate(reading.texts) if len(word) > 3 and word.isalpha()]
+    return 2 * sum(map(str.isupper, written)) > len(written)
+
+
+_ENDS_IN_APOSTROPHE = re.compile(r"[^\W\d_]['’]\Z")  # BAKER'S
+_BEHIND_A_LETTER = frozenset("and is shows was came to marks has".split())
+_JOINING = frozenset(("in", "and"))
 
 
 POINTS = frozenset(

@@ -5,6 +5,8 @@ An arrow in parentheses follows what it marks; a lay caption may put it first ("
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from builders.medlaybench_v.facts.binding import Exchange, Placed, exchanged, in_order, keys, likeness, only
 from builders.medlaybench_v.facts.markers import POINTS, SHAPES, TRAITS, Marker, name
 from builders.medlaybench_v.facts.order import moments
@@ -44,12 +46,10 @@ def letters_moved(expert: Reading, here: list[Marker], lay: Reading, there: list
 
 def _told_of(reading: Reading, found: list[Marker]) -> dict[str, dict[str, set[str]]]:
     """What time, breath, position, plane or method a caption tells of each of its panels."""
-    spans = _spans(reading, found)
     told: dict[str, dict[str, set[str]]] = {}
-    for marker in found:
+    for marker, (first, last) in zip(found, _spans(reading, found), strict=True):
         if not marker.shape.startswith("letter"):
             continue
-        first, last = spans[found.index(marker)]
         own = told.setdefault(marker.shape, {})
         for moment in reading.get(moments):
             if first <= moment.first < last and moment.value != "during":
@@ -70,7 +70,11 @@ _OF_PANELS = frozenset("breath position beat lying stage".split())
 
 def _placed(reading: Reading, found: list[Marker]) -> list[Placed]:
     """Each marker with the words that describe it: "thick" of a thick arrow is no finding."""
-    return [Placed(name(m), *_described(reading, m), *_directions(reading, m, found)) for m in found]
+    ahead = _ahead(reading, found)
+    return [
+        Placed(name(m), *_described(reading, m), *_directions(reading, m, tells))
+        for m, tells in zip(found, ahead, strict=True)
+    ]
 
 
 def _described(reading: Reading, marker: Marker) -> tuple[int, int]:
@@ -99,17 +103,21 @@ def _tells_ahead(reading: Reading, marker: Marker) -> bool:
     return behind in (":", "=", ",") or (bool(following) and following[0] in POINTS)
 
 
-def _ahead(reading: Reading, marker: Marker, found: list[Marker]) -> bool:
-    """As `_tells_ahead`; where one mark does, "and the curved arrow Y" does too."""
-    if _tells_ahead(reading, marker):
-        return True
-    if marker.inside and marker.shape.startswith("letter"):  # "(A) axial and (B) sagittal"
-        return any(
-            m.inside and m.first < marker.first and m.shape[:6] == "letter" and _opens(reading, m) for m in found
-        )
-    if marker.inside or reading.text[reading.words[marker.last].end :][:1] != " ":
-        return False
-    return any(not m.inside and m.first < marker.first and _tells_ahead(reading, m) for m in found)
+def _ahead(reading: Reading, found: list[Marker]) -> list[bool]:
+    """Of each mark what `_tells_ahead` says; where one mark does, "and the curved arrow Y" does too."""
+    ahead = []
+    opened = told = False  # by an earlier letter in parentheses; by an earlier mark outside of them
+    for marker in found:
+        tells = _tells_ahead(reading, marker)
+        if marker.inside:  # "(A) axial and (B) sagittal"
+            letter = marker.shape.startswith("letter")
+            ahead.append(tells or (letter and opened))
+            opened |= letter and tells
+        else:
+            end = reading.words[marker.last].end
+            ahead.append(tells or (told and reading.text[end : end + 1] == " "))
+            told |= tells
+    return ahead
 
 
 def moved_marks(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> Exchange | None:
@@ -152,21 +160,18 @@ def _stretches(reading: Reading, found: list[Marker]) -> dict[str, dict[str, flo
 
 
 def _spans(reading: Reading, found: list[Marker]) -> list[tuple[int, int]]:
-    """The words [first, last) that each mark is said of."""
-    texts = reading.texts
+    """The words [first, last) that each mark is said of, up to the next stop or mark."""
     stops = [i for i, gap in enumerate(reading.gaps) if i and gap != " " and not _STOPS.isdisjoint(gap)]
+    stops = [0, *stops, len(reading.texts) + 1]
+    starts = [*(marker.first for marker in found), len(reading.texts) + 1]
     spans = []
-    for marker in found:
-        others = [m for m in found if m is not marker]
-        ahead = _ahead(reading, marker, found)
+    for n, (marker, ahead) in enumerate(zip(found, _ahead(reading, found), strict=True)):
         if ahead:
             first = marker.last + 1
-            last = min([i for i in stops if i > first] + [m.first for m in others if m.first > first] + [len(texts)])
+            spans.append((first, min(stops[bisect_right(stops, first)], starts[bisect_right(starts, first)])))
         else:
-            last = marker.first
-            before = [i for i in stops if i <= last] + [m.last + 1 for m in others if m.last < last]
-            first = max([*before, 0])
-        spans.append((first, last))
+            before = found[n - 1].last + 1 if n else 0
+            spans.append((max(stops[bisect_right(stops, marker.first) - 1], before), marker.first))
     return spans
 
 
@@ -174,9 +179,9 @@ _STOPS = frozenset(".;:")
 _POINTING = frozenset("mark marks show shows indicate indicates point points denote denotes".split())
 
 
-def _directions(reading: Reading, marker: Marker, found: list[Marker]) -> tuple[float, float]:
+def _directions(reading: Reading, marker: Marker, ahead: bool) -> tuple[float, float]:
     """How much what stands before a marker counts, and what stands behind it."""
     behind = reading.text[reading.words[marker.last].end : reading.words[marker.last].end + 2]
-    if behind[:1] in (":", "=") or (marker.shape.startswith("letter") and _ahead(reading, marker, found)):
+    if behind[:1] in (":", "=") or (marker.shape.startswith("letter") and ahead):
         return 0.2, 1.0
     return (1.0, 0.25) if marker.inside else (1.0, 1.0)

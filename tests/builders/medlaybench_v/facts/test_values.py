@@ -164,6 +164,10 @@ def test_imaging(text: str, methods: set[str], planes: set[str]) -> None:
         ("star-shaped; circle of Willis; midline", []),
         ("LV, left ventricle; asterisk, clot", [("letter LV", set()), ("asterisk", set())]),
         ("1.2 L of fluid at 40 °C in the R hip", []),
+        ("CT OF THE CHEST IN A 45-YEAR-OLD MAN SHOWS A MASS. IT IS THE LARGER ONE.", []),
+        ("BAKER'S CYST BEHIND THE KNEE, THE PATIENT’S RIGHT ONE", []),
+        ("PANEL A SHOWS THE MASS (B)", [("letter A", set()), ("letter B", set())]),
+        ("CT angiography and MRI in A and B; OF marks the fibroma", [(f"letter {x}", set()) for x in ("A", "B", "OF")]),
     ],
 )
 def test_markers(text: str, expected: list[tuple[str, set[str]]]) -> None:
