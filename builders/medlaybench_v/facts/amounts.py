@@ -9,7 +9,7 @@ from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import named
 from builders.medlaybench_v.facts.quantities import Quantity, quantities
-from builders.medlaybench_v.facts.ranges import may_stand_for, ranges, told_by_range
+from builders.medlaybench_v.facts.ranges import ranges, told_by_range
 from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.reckoning import (
     MEASURED,
@@ -66,8 +66,6 @@ def _kept(
         known_there = allowed.get(quantities)
         new = [q for q in new if not any(same(k, q) for k in known_there)]
         new = [q for q in new if not is_added(q, here, there)]
-        stages = {q.value for q in here if q.kind == "stage"}  # "its lymph node stage is 1" of T3N1M0
-        new = [q for q in new if not (q.kind in ("count", "grade") and q.raw in stages)]
         new = [q for q in new if not _is_of_a_scale(lay, q, there)]
     told, met = told_as_part(lost, lay, there)
     for quantity, bare in _with_sign_in_words(lost, lay, there):
@@ -90,7 +88,7 @@ def _kept(
             if not (_DIGITS_OF_THE_BODY | {quantity.text.lower()}) & lay.bag:
                 outcome.doubts.append(f"lost: {quantity.text}")
         else:
-            outcome.add("lost", quantity.text, _basis(expert, quantity, unmet, lay))
+            outcome.add("lost", quantity.text, _basis(quantity, unmet, lay))
     for quantity in new:
         if not _small(quantity):
             basis = _basis_of_new(quantity, here)
@@ -245,11 +243,10 @@ def _basis_of_new(quantity: Quantity, here: list[Quantity]) -> Basis:
     return Basis.MISSING if measured and all(q.kind != quantity.kind for q in here) else Basis.UNMET
 
 
-def _basis(expert: Reading, quantity: Quantity, unmet: list[Quantity], lay: Reading) -> Basis:
+def _basis(quantity: Quantity, unmet: list[Quantity], lay: Reading) -> Basis:
     """A measure can hardly be told without a number; a count, a share, a time or a level can."""
-    if quantity.kind not in MEASURED or quantity.bound or unmet or not _LIKENED.isdisjoint(lay.bag):
-        return Basis.UNMET
-    return Basis.UNMET if may_stand_for(expert, quantity, lay) else Basis.MISSING
+    told = quantity.kind not in MEASURED or quantity.bound or unmet or not _LIKENED.isdisjoint(lay.bag)
+    return Basis.UNMET if told else Basis.MISSING
 
 
 # Words by which a size is told through another thing: "twice as wide", "like a pea".

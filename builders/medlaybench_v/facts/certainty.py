@@ -96,7 +96,7 @@ def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
         return False
     if word in _FITS and size == 1 and after not in _FIT_THE_PICTURE and before not in ("which", "this"):
         return False
-    if word in ("sign", "signs", "evidence") and (before in ("no", "any", "nothing") or value == PROBABLE):
+    if word in ("sign", "signs", "evidence"):
         return False
     # "an age-matched control", "a certain", "by chance"
     return not (

@@ -8,9 +8,8 @@ from builders.medlaybench_v.facts.binding import STOP_WORDS
 from builders.medlaybench_v.facts.causes import NEGATED
 from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.explanations import is_explained
-from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.reading import Reading
-from builders.medlaybench_v.facts.senses import Said, implied, kind_of, senses
+from builders.medlaybench_v.facts.senses import Said, implied, senses
 
 # Words that name a finding or a deed only by chance: "the drainage system of the kidney".
 _APART = frozenset("().;:")
@@ -158,12 +157,6 @@ def is_joined(lay: Reading, said: Said) -> bool:
 _PLACING = frozenset("in of at on near beside within around inside".split())
 _NO_NOUNS = ("ed", "ing", "en", "ic", "al", "ar", "ous")
 _BESIDE = frozenset("and also with there".split())
-
-
-def is_comparative(lay: Reading, said: Said) -> bool:
-    """Whether the word of a symptom compares: "weaker"."""
-    symptom = {kind_of(sense.concept) for sense in said.senses} == {"symptom"}
-    return symptom and any(p.first == said.first for p in lay.get(poles))
 
 
 def is_norm(lay: Reading, said: Said) -> bool:

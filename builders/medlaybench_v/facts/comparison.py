@@ -148,7 +148,7 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
         sure = _is_plain(expert, ours, dimension) and _is_plain(lay, theirs, dimension) and not beside
         basis = Basis.CONTRADICTED if sure else Basis.READ
         outcome.add("changed", f"“{expert.said(ours[0])}” became “{lay.said(theirs[0])}”", basis)
-    elif values == told and len(values) == 1 and dimension == "size" and compares(expert, ours[0]):
+    elif values == told and len(values) == 1 and compares(expert, ours[0]):
         one, other = subject_side(expert, ours[0]), subject_side(lay, theirs[0])
         if one and other and one != other and (compares(lay, theirs[0]) or lay.texts[theirs[0].first - 1] == "the"):
             outcome.changed.append(f"the {one} “{expert.said(ours[0])}” became the {other}")

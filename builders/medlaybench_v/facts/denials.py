@@ -303,9 +303,8 @@ def _is_aside(reading: Reading, i: int, j: int) -> bool:
 
 def _back(reading: Reading, i: int, start: int) -> int:
     """Where a denial that covers what stands before it begins: the subject of its clause, behind the last comma."""
-    words, text = reading.words, reading.text
     for j in range(i, start, -1):
-        if "," in text[words[j - 1].end : words[j].start] or reading.texts[j] == "but":
+        if "," in reading.gaps[j]:
             return j
     return start
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from builders.medlaybench_v.facts.clauses import WELL_OFF, clauses
 from builders.medlaybench_v.facts.denials import Polarity, is_opposite, judged, polarity
 from builders.medlaybench_v.facts.order import moments
@@ -85,19 +83,13 @@ def _sign_of(reading: Reading, found: Polarity, start: int, end: int) -> int:
     opposites = [i for i in reading.get(_opposites) if start <= i < end]
     if cues and opposites and all(any(cue.last < i < cue.end for cue in cues) for i in opposites):
         return 1
-    return -1 if cues or opposites or _is_well(reading.texts[start:end]) else 1
+    return -1 if cues or opposites or not WELL_OFF.isdisjoint(reading.texts[start:end]) else 1
 
 
 def _opposites(reading: Reading) -> list[int]:
     """The words at which a finding is denied by its opposite, as "patent" does."""
     said = [s for s in reading.get(senses) if is_opposite(s.senses)]
     return [s.first for s in said if any(x.sign < 0 and judged(x.concept) for x in s.senses)]
-
-
-def _is_well(texts: list[str]) -> bool:
-    if not WELL_OFF.isdisjoint(texts):
-        return True
-    return "sound" in texts and any(one in ("is", "are") and other == "sound" for one, other in pairwise(texts))
 
 
 def exchanged_places(here: dict[str, set[int]], there: dict[str, set[int]]) -> str:

@@ -31,13 +31,11 @@ def keeps_order(expert: Reading, lay: Reading) -> bool:
 
 
 def placed_degrees(reading: Reading, found: list[Pole]) -> list[Placed]:
-    """The degrees of severity; an adjective is said of what follows it, and one of a mark ("small arrow") is none."""
-    texts, gaps = reading.texts, [*reading.gaps, "."]
+    """The degrees of severity; an adjective is said of what follows it."""
     placed = []
     for pole in found:
-        if not "".join(texts[pole.last + 1 : pole.last + 2]).startswith("arrow"):
-            ahead = gaps[pole.last + 1] == " " and not texts[pole.last].endswith("ly")
-            placed.append(Placed(pole.value, pole.first, pole.last, 0.4 if ahead else 1.0))
+        ahead = reading.gaps[pole.last + 1 : pole.last + 2] == [" "] and not reading.texts[pole.last].endswith("ly")
+        placed.append(Placed(pole.value, pole.first, pole.last, 0.4 if ahead else 1.0))
     return placed
 
 

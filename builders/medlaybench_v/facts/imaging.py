@@ -143,8 +143,8 @@ def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bo
         return True
     if kind == "contrast" and value == "with" and before in ("non", "no", "without", "un"):
         return True
-    if kind == "contrast" and text in ("enhanced",):
-        return before not in ("contrast", "gadolinium", "dye", "") or after in ("through",)
+    if kind == "contrast" and text == "enhanced":
+        return before not in ("contrast", "gadolinium", "dye", "")
     return kind == "methods" and value == NUCLEAR and text == "radioactive" and after in ("beads", "seeds", "spheres")
 
 

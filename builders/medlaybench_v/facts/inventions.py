@@ -15,7 +15,6 @@ from builders.medlaybench_v.facts.additions import added
 from builders.medlaybench_v.facts.binding import STOP_WORDS
 from builders.medlaybench_v.facts.causes import OF_THE_CASE, caused
 from builders.medlaybench_v.facts.claims import (
-    is_comparative,
     is_joined,
     is_no_claim,
     is_norm,
@@ -157,8 +156,7 @@ def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known:
             return  # "the heart was checked again"
         treated = {"treatment"} == {kind_of(c) for c in firm}
         if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
-            of_the_patient = not (explained or treated or is_comparative(lay, said))
-            verdict = of_the_patient and not _VERDICTS.isdisjoint(map(kind_of, firm))
+            verdict = not (explained or treated) and not _VERDICTS.isdisjoint(map(kind_of, firm))
             outcome.add("new", text, Basis.MISSING if verdict else Basis.UNMET)
     elif all(kind_of(c) == "finding" for c in concepts) and (
         is_joined(lay, said) if concepts & _GENERAL else is_one_more(lay, said)
@@ -179,7 +177,7 @@ def _tells_of_more(lay: Reading, first: int, end: int, unfamiliar: list[Said], k
 
     Of 1,185 broken and 1,234 faithful pairs of fourteen writers 18 and 0 have one.
     """
-    if _STOPS.isdisjoint(lay.gaps[first]) or lay.texts[first] == "then":
+    if _STOPS.isdisjoint(lay.gaps[first]):
         return False
     new = {x.concept for s in unfamiliar if first <= s.first < end for x in s.senses} - known - _GENERAL
     return any(kind_of(concept) in OF_THE_CASE for concept in new)

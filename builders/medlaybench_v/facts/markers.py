@@ -124,7 +124,7 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
         if word in ("ring", "egg"):
             return False
         if shape == "line":
-            return bool(looks - _OF_ANY_LINE) and before != "central"
+            return bool(looks - _OF_ANY_LINE)
         if word in ("circled", "boxed", "asterisk"):
             return True
         if word in ("star", "stars") and after == "shaped":
@@ -175,9 +175,7 @@ def _is_letter(reading: Reading, i: int) -> bool:
     raw = text[word.start : word.end]
     if raw.islower() and (len(raw) > 1 or text[word.end : word.end + 1] != ")"):
         return len(raw) == 1 and raw in _PANELS and _ends_phrase(reading, i)
-    if len(raw) > 2 or not (
-        (raw.isalpha() and (raw[0].isupper() or len(raw) == 1)) or (raw.isdigit() and len(raw) == 1)
-    ):
+    if not (raw.isalpha() and (raw[0].isupper() or len(raw) == 1)) and not (raw.isdigit() and len(raw) == 1):
         return False
     around = text[max(0, word.start - 1) : word.start], text[word.end : word.end + 1]
     if around == ("(", ")"):

@@ -36,15 +36,13 @@ _NOT_DONE = frozenset("not t never no".split())
 
 def moments(reading: Reading) -> list[Moment]:
     """The times that a caption tells of, in their order."""
-    texts = reading.texts
     found: list[Moment] = []
     end = 0
     for i, ((size, ((value, event), *_)), *_) in TIMES.matches(reading):
         if i < end:
             continue
         end = i + size
-        undone = event == _DONE and not _NOT_DONE.isdisjoint(texts[max(0, i - 3) : i])
-        if _is_time(reading, i, size) and not undone:
+        if _is_time(reading, i, size):
             found.append(Moment(value, _NONE if _stands_alone(reading, event, i, end) else event, i, end - 1))
     return found
 
@@ -79,12 +77,10 @@ def _is_time(reading: Reading, i: int, size: int) -> bool:
         )
     if word in ("when", "then", "once", "next", "later", "since") and size == 1:
         if word == "next":
-            return after not in ("to",)
+            return after != "to"
         if word == "once":
             return before not in ("at", "more") and after not in _ALSO_ONCE  # "once before, once after"
-        return (word != "when" and word != "then") or (word == "then" and before in ("and", ""))
-    if word == "following":
-        return before not in ("the",) or after not in ("",)
+        return word not in ("when", "then")
     if word in ("follow", "follows"):  # a course that follows the folds
         return False
     if word == "control":

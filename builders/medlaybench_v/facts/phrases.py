@@ -47,13 +47,7 @@ def sentences(reading: Reading) -> list[tuple[int, int]]:
 
 def sentence(reading: Reading, i: int) -> tuple[int, int]:
     """The words [start, end) of the sentence that holds word i."""
-    gaps = reading.gaps
-    start, end = i, i + 1
-    while start > 0 and _ENDINGS.isdisjoint(gaps[start]):
-        start -= 1
-    while end < len(gaps) and _ENDINGS.isdisjoint(gaps[end]):
-        end += 1
-    return start, end
+    return next(span for span in reading.get(sentences) if i < span[1])
 
 
 _ENDINGS = frozenset(".;?!")

@@ -24,7 +24,7 @@ _STOPS = frozenset(".;:)")
 _SQUARES, _CUBES = frozenset(("square",)), frozenset(("cubic",))
 _FRACTIONS = {
     "half": 0.5, "third": 1 / 3, "thirds": 1 / 3, "quarter": 0.25, "quarters": 0.25, "tenth": 0.1, "tenths": 0.1,
-    "fourths": 0.25, "fifths": 0.2, "sixths": 1 / 6, "sevenths": 1 / 7, "eighths": 0.125, "ninths": 1 / 9, "fifth": 0.2,
+    "fourths": 0.25, "fifths": 0.2, "sixths": 1 / 6, "sevenths": 1 / 7, "eighths": 0.125, "ninths": 1 / 9,
 }  # fmt: skip
 _PARTS = {"fourth": 0.25, "fifth": 0.2, "sixth": 1 / 6, "seventh": 1 / 7, "eighth": 0.125, "ninth": 1 / 9, "tenth": 0.1}
 _LOOSE = {
@@ -156,7 +156,7 @@ class _Reader:
             days = [q.raw for q in self.found if q.kind == "time" and q.raw == q.value]
             # the one behind the last that was told; alone it is a day later
             return self._add("time", (days[-1] if days else 0.0) + 1.0, 0.0, i, i + 1, loose=True)
-        if word == "right" and self.word(i + 1) in ("angle", "angles", "angled"):
+        if word == "right":  # one of _ONLY_BEFORE
             return self._add("angle", 90.0, 0.0, i, i + 1, loose=True)
         if any(char.isdigit() for char in word):
             return self._coded(*codes_at(self.reading, i))
@@ -201,8 +201,8 @@ class _Reader:
             for part in word.split("."):
                 self._add("date", float(part), 0.0, i, i)
             return i + 1
-        if len(word) == 1 and any(m.first == i and m.shape.startswith("letter") for m in self.reading.get(markers)):
-            return i + 1
+        if len(word) == 1 and any(marker.first == i for marker in self.reading.get(markers)):
+            return i + 1  # of a key
         if self.word(i - 1).endswith("t") and not self.gap(i):
             stage = stage_at(self.reading, i - 1)
             if stage:
@@ -232,7 +232,7 @@ class _Reader:
         days = self.word(i + 2)
         if following == "+" and len(days) == 1 and days.isdigit() and self.word(i + 3) in ("week", "weeks"):
             return self._add("time", value * 7 + float(days), 1.0, i, i + 3, raw=value)  # 28+4 weeks
-        if following == "and" and self.word(i + 2) in ("a",) and self.word(i + 3) in _FRACTIONS:
+        if following == "and" and self.word(i + 2) == "a" and self.word(i + 3) in _FRACTIONS:
             return self._with_unit(i, i + 3, value + _FRACTIONS[self.word(i + 3)], 0.5)
         if following == "½":
             value += 0.5
@@ -251,8 +251,6 @@ class _Reader:
                 kind, factor = "area", factor * factor
             elif self.word(j - 1) in _CUBES or self.word(j).endswith("³"):
                 kind, factor = "volume", factor**3 / 1000.0
-            if kind == "length" and self.word(j) in ("foot", "feet") and value > 10:
-                kind, factor = "count", 1.0
             if kind == "angle" and (degrees := thermometer(self.reading, j + 1)):
                 kind = "temperature"
                 if degrees == "f":
@@ -280,8 +278,8 @@ class _Reader:
             return self._add("French", value, step, first, last)
         if step == 1 and is_year(value):
             return self._add("date", value, 0.0, first, last)
-        scale = self.word(first - 1) in SCALES or self.word(first - 2) in ("rads", "lawrence")
-        return self._add("grade" if scale else "count", value, step, first, last, letter=self._letter(last))
+        kind = "grade" if self.word(first - 1) in SCALES else "count"
+        return self._add(kind, value, step, first, last, letter=self._letter(last))
 
     def _letter(self, i: int) -> str:
         following = self.word(i + 1)
@@ -298,14 +296,8 @@ class _Reader:
         fraction = self.word(last + 1)
         if value == 1 and fraction in _PARTS and self._is_part(last + 2):
             return self._fraction(i, last + 1, _PARTS[fraction])
-        if (
-            fraction in _FRACTIONS
-            and fraction not in ("fifth",)
-            and (value > 1 or fraction in ("third", "quarter", "half"))
-        ):
-            share = value * _FRACTIONS[fraction]
-            if fraction != "third" or value == 1:
-                return self._fraction(i, last + 1, share)
+        if fraction in _FRACTIONS and (fraction != "third" or value == 1):  # "two third molars"
+            return self._fraction(i, last + 1, value * _FRACTIONS[fraction])
         if self.word(last + 1) == "and" and self.word(last + 2) == "a" and self.word(last + 3) in ("half", "quarter"):
             return self._with_unit(i, last + 3, value + _FRACTIONS[self.word(last + 3)], 0.0)
         unit = unit_after(self.reading, last + 1)
@@ -428,7 +420,7 @@ class _Reader:
         return self._add("trimester", float(value), 1.0, i, last, loose=following == "pregnancy")
 
     def _ordinal(self, i: int, value: int, end: int) -> int:
-        if self.word(i - 1) in ("per", "at") or (value == 3 and self.word(i - 1) in ("one", "a", "two")):
+        if self.word(i - 1) in ("per", "at"):
             return end
         if self.word(end) in ("day", "week", "month", "year"):
             kind, factor = UNITS[self.word(end)]

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from builders.medlaybench_v.facts.bounds import ABOVE, BELOW
 from builders.medlaybench_v.facts.quantities import Quantity, quantities
 from builders.medlaybench_v.facts.reading import Reading
+from builders.medlaybench_v.facts.rounding import NAMES_ONE
 
-_NO_AMOUNTS = frozenset(("date", "grade", "stage", "ordinal", "trimester"))
 _JOINTS = frozenset(("-", "–", "—", "to", "or", "through", "up to", "and up to"))
 _SPREADS = frozenset("ranging ranges ranged range vary varies varying measuring measure measured".split())
 _HEDGED = frozenset(("~", ABOVE, BELOW))
@@ -36,7 +36,7 @@ def ranges(reading: Reading) -> list[Range]:
     found = []
     for one, other in pairwise(reading.get(quantities)):
         kind = other.kind
-        if kind in _NO_AMOUNTS or kind.startswith("level"):
+        if kind in NAMES_ONE or kind.startswith("level"):
             continue
         if not (_join(reading, one, other) or _is_size(reading, one, other)):
             continue
@@ -100,17 +100,6 @@ def told_by_range(
                 told.add(quantity)
                 met |= set(span.ends)
     return told, met, broken
-
-
-def may_stand_for(expert: Reading, quantity: Quantity, lay: Reading) -> bool:
-    """Whether an end of a range that is not told may be covered: the text has a limit or an amount of that range."""
-    spans = [span for span in expert.get(ranges) if quantity in span.ends and not span.sizes]
-    return any(
-        q.kind == span.kind and _lies_in(span, q) and not _shuts_out(span, q)
-        for span in spans
-        for q in lay.get(quantities)
-        if not (q.loose and q.kind == "count")
-    )
 
 
 def _lies_in(span: Range, quantity: Quantity) -> bool:

@@ -182,7 +182,7 @@ def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
     """Whether "left" is what remains or the verb: "none of the tumour left in", "the doctors left a tube"."""
     texts = reading.texts
     if i + 1 < len(texts) and (after in ("sided", "side", "hand", "half", "lung") or _is_structure(reading, i + 1)):
-        return before in _BE and after == "in"
+        return False
     if before in ("have", "had", "has", "been") or after == "over" or (after == "out" and before in _BE):
         return True
     if before in ("", "the") or reading.text[reading.words[i].start - 1 : reading.words[i].start] in "(-/[":

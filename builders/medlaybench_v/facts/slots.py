@@ -65,8 +65,8 @@ def _replaced(
         told = frozenset(r for _, r in there[c:d])
         if what == "equal" or (told and not told <= expert.get(_roots) and any(told <= phrase for phrase in phrases)):
             continue  # the vocabulary's phrase, where the frame has it in other words
-        ours = read(_text(frame, here[a][0], here[b - 1][0]) if b > a else "")
-        theirs = read(_text(lay, there[c][0], there[d - 1][0]) if d > c else "")
+        ours = read(frame.between(here[a][0], here[b - 1][0]) if b > a else "")
+        theirs = read(lay.between(there[c][0], there[d - 1][0]) if d > c else "")
         if what == "insert":
             at = lay.words[there[c][0]].start
             explains = told <= known or any(start <= at < end for start, end in lay.get(definitions))
@@ -161,7 +161,7 @@ def _added(theirs: Reading, meant: frozenset[str]) -> Iterator[str]:
     """What words put in name that the expert caption does not."""
     for said in _telling(theirs):
         if meant.isdisjoint(sense.concept for sense in said.senses):
-            yield _text(theirs, said.first, said.last)
+            yield theirs.between(said.first, said.last)
 
 
 def _dropped(ours: Reading, expert: Reading, lay: Reading, worded: frozenset[str]) -> Iterator[str]:
@@ -176,7 +176,7 @@ def _dropped(ours: Reading, expert: Reading, lay: Reading, worded: frozenset[str
         if known or first in grown or ours.texts[last].endswith("ed"):
             continue  # "migrated" has too many wordings
         if words <= expert.get(_roots) and roots.isdisjoint(words):
-            yield _text(ours, first, last)
+            yield ours.between(first, last)
 
 
 def _terms_dropped(expert: Reading, lay: Reading, glosses: Glosses) -> Iterator[str]:
@@ -211,7 +211,7 @@ def _opposed(ours: Reading, theirs: Reading) -> Iterator[tuple[str, str]]:
         rivals = [(i, j) for i, j, d, _ in here if d == dimension]
         values = {v for *_, d, v in here if d == dimension}
         if rivals and value not in values and values.isdisjoint(v for *_, d, v in there if d == dimension):
-            yield _text(ours, *rivals[0]), _text(theirs, first, last)
+            yield ours.between(*rivals[0]), theirs.between(first, last)
 
 
 def _poles(reading: Reading) -> list[tuple[int, int, str, str]]:
@@ -242,7 +242,7 @@ def _others(ours: Reading, theirs: Reading, lost: frozenset[str], lay: Reading, 
             if lost.isdisjoint(_ROOTS[word] for word in ours.texts[rival.first : rival.last + 1]):
                 continue
             if any(_exclude(x, y) for x in rival.senses for y in said.senses):
-                yield _text(ours, rival.first, rival.last), _text(theirs, said.first, said.last)
+                yield ours.between(rival.first, rival.last), theirs.between(said.first, said.last)
                 break
 
 
@@ -308,7 +308,3 @@ def _exchanged(frame: Reading, lay: Reading, expert: Reading) -> tuple[str, str]
 _JOINING = frozenset(
     "and or the a an with plus to as well of in at on between around for from by after before during through".split()
 )
-
-
-def _text(reading: Reading, first: int, last: int) -> str:
-    return reading.text[reading.words[first].start : reading.words[last].end]

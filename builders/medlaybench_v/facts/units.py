@@ -45,8 +45,7 @@ def unit_after(reading: Reading, j: int) -> tuple[int, tuple[str, float]] | None
             ordinal = name == "second" and step == 0 and "-" not in gap and not word.endswith("s")
             once = name == "time" and not word.endswith("s")
             of_another = name == "french" and step > 0
-            money = name == "cent" and reading.word(j - 1) != "per"
-            return None if ordinal or once or of_another or money else (j, UNITS[name])
+            return None if ordinal or once or of_another else (j, UNITS[name])
         if word == "per" and reading.word(j + 1) == "cent":
             return j + 1, UNITS["%"]
         if step > 0 or word not in _BEFORE:
