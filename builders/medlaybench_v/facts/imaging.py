@@ -12,6 +12,7 @@ from typing import NamedTuple
 from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.reading import Reading
+from builders.medlaybench_v.facts.spine import OF_A_SEQUENCE, by_vertebra
 from builders.medlaybench_v.facts.wordings import IMAGING
 
 CT, MRI, ULTRASOUND, XRAY, ANGIOGRAPHY, PET, NUCLEAR = "CT MRI ultrasound X-ray angiography PET nuclear".split()
@@ -110,25 +111,13 @@ def _capital(reading: Reading, i: int) -> bool:
     return raw.isupper()
 
 
-_BY_SEQUENCE = frozenset(
-    "weighted mri weighting type kind value values map maps mapping signal relaxation image images picture pictures "
-    "scan scans sequence sequences".split()
-)
-
-
 def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bool:
     before = reading.texts[i - 1] if i else ""
     after = reading.texts[i + 1] if i + 1 < len(reading.texts) else ""
     if kind == "sequences" and value in ("T1", "T2") and re.fullmatch(r"t[12]", text):
-        if after in _BY_VERTEBRA or (re.fullmatch(r"t\d{1,2}", after) and after not in ("t1", "t2")):
+        if by_vertebra(reading.texts, reading.gaps, i) or re.fullmatch(r"n\d[a-c]?", after):  # the stage T2 N0 M0
             return True
-        if re.fullmatch(r"n\d[a-c]?", after):
-            return True  # the stage T2 N0 M0
-        if _LEVEL.fullmatch(before) and reading.gaps[i].strip() in ("-", "–", "/"):
-            return True  # C3–T2
-        if before in ("to", "through", "and") and i > 1 and _LEVEL.fullmatch(reading.texts[i - 2]):
-            return reading.texts[i - 2] not in ("t1", "t2")  # "from C3 to T1"
-        return before in ("at", "level", "vertebra", "vertebral", "of") and after not in _BY_SEQUENCE
+        return before in ("at", "level", "vertebra", "vertebral", "of") and after not in OF_A_SEQUENCE
     if kind == "sequences" and value in ("T1", "T2"):
         return False
     if kind == "methods" and text == "duplex" and after in ("collecting", "kidney", "system", "ureter", "renal"):
@@ -149,8 +138,6 @@ def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bo
 
 
 _MOVING = frozenset("mri mr ultrasound cine".split())
-_LEVEL = re.compile(r"[cltd]\d{1,2}")
-_BY_VERTEBRA = frozenset("vertebra vertebrae vertebral level rib nerve spine bone spinous body pedicle root".split())
 _NO_PLANE = frozenset(
     "sinus sinuses vein suture sutures band diameter diameters colon process processes fracture fractures dimension "
     "dimensions plane abdominis ligament ligaments arch foramen lie presentation mesocolon incision cleft length "
@@ -258,8 +245,6 @@ def _methods(
     if XRAY in theirs and _NO_RAYS.search(lay.lower):
         theirs.discard(XRAY)
     lost = {method for method in ours if not _is_told(method, here, there, lay)}
-    if "ct fluoroscop" in expert.lower:
-        lost.discard(XRAY)
     for method in sorted(lost & _TOLD_BY.keys()):
         if not _TOLD_BY[method].isdisjoint(lay.bag):
             outcome.add("lost", method, Basis.UNMET)

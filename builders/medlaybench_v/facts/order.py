@@ -107,9 +107,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not here or not there:
         return outcome
     same = [(m.value, m.event) for m in here] == [(m.value, m.event) for m in there] and in_order(expert, lay)
-    told = {m.value for m in here}
-    every = {BEFORE, AFTER} <= told and len(here) == 3 and DURING in told  # "before, during and after"
-    turned = None if same or every else _turned(expert, here, lay, there)
+    turned = None if same else _turned(expert, here, lay, there)
     if not same and (turn := _of_one_event(expert, here, lay, there)):
         outcome.add("changed", turn, Basis.CONTRADICTED)
         return outcome

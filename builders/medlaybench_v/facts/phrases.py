@@ -79,8 +79,6 @@ def phrase_of(reading: Reading, first: int, last: int, *, ahead: bool = False) -
 
 def moved(expert: Reading, ours: frozenset[str], lay: Reading, theirs: frozenset[str]) -> bool:
     """Whether a value went from what `ours` names to what `theirs` names; both texts speak of both."""
-    if not ours or not theirs:
-        return False
     closed_here, closed_there = _closed(ours), _closed(theirs)
     if closed_here & theirs or closed_there & ours:
         return False

@@ -360,8 +360,6 @@ class _Reader:
         word = self.texts[i]
         if word == "fortnight":
             return self._add("time", 14.0, 0.0, i, i, raw=2.0)
-        if word == "couple":
-            return self._add("count", 2.0, 1.0, i, i, loose=True)
         if word == "half" and "again" in (self.word(i + 1), self.word(i + 3)) and "as" in self.texts[i + 1 : i + 3]:
             return self._add("fold", 1.5, 0.0, i, i + 3)  # "half as wide again", "half again as wide"
         if word in ("half", "quarter"):

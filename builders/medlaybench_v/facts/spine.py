@@ -10,6 +10,9 @@ VERTEBRAL = frozenset(
     "vertebra vertebrae vertebral level spinous rib ribs lumbar thoracic cervical sacral bone disc root nerve pedicle "
     "body neck chest screw spine foramen neural segment".split()
 )
+_BEHIND_A_LEVEL = frozenset(
+    "vertebra vertebrae vertebral level rib ribs nerve spine bone spinous body pedicle root".split()
+)
 ENDS_OF_SPINE = frozenset("lowest last bottom lowermost top uppermost topmost highest first".split())
 _LAST_OF = {
     "lumbar": ("L", 5), "neck": ("C", 7), "cervical": ("C", 7), "thoracic": ("T", 12), "chest": ("T", 12),
@@ -18,7 +21,10 @@ _LAST_OF = {
 _BONES_ONLY = frozenset("bone bones vertebra vertebrae segment segments block blocks".split())
 _BONES = _BONES_ONLY | frozenset("of the".split())
 _LOWEST = frozenset("lowest last bottom lowermost".split())
-_OF_A_SEQUENCE = frozenset("type weighted image images mri picture pictures sequence signal".split())
+OF_A_SEQUENCE = frozenset(
+    "weighted mri weighting type kind value values map maps mapping signal relaxation image images picture pictures "
+    "scan scans sequence sequences".split()
+)
 _LEVEL = re.compile(r"[cltd]\d{1,2}")
 
 
@@ -45,8 +51,12 @@ def end_of_spine(texts: Sequence[str], i: int) -> Level | None:
 def by_vertebra(texts: Sequence[str], gaps: Sequence[str], i: int) -> bool:
     """Whether "T1" or "T2" at word i is a vertebra, and no sequence of an MRI."""
     before, behind = (texts[i - 1] if i else ""), (texts[i + 1] if i + 1 < len(texts) else "")
-    if behind in _OF_A_SEQUENCE:
+    if behind in OF_A_SEQUENCE:
         return False
-    if behind in VERTEBRAL or before in VERTEBRAL or (_LEVEL.fullmatch(behind) and behind not in ("t1", "t2")):
+    if behind in _BEHIND_A_LEVEL or (_LEVEL.fullmatch(behind) and behind[0] == "t" and behind not in ("t1", "t2")):
         return True
-    return bool(_LEVEL.fullmatch(before)) and gaps[i].strip() in ("-", "–", "/")  # C3–T2
+    if _LEVEL.fullmatch(before):
+        return gaps[i].strip() in ("-", "–", "/")  # C3–T2
+    if before in ("to", "through", "and") and i > 1 and _LEVEL.fullmatch(texts[i - 2]):
+        return texts[i - 2] not in ("t1", "t2")  # "from C3 to T1"
+    return False

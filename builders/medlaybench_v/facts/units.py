@@ -39,8 +39,6 @@ def unit_after(reading: Reading, j: int) -> tuple[int, tuple[str, float]] | None
         if not word or len(gap) > 3 or any(char in ".;:?" for char in gap.strip()):
             return None
         name = word if word in UNITS else word[:-1] if word.endswith("s") and len(word) > 2 else word
-        if word == "inches":
-            name = "inch"
         if name in UNITS and (word not in SHORT or (gap in ("", " ", "-") and step == 0) or step > 1):
             ordinal = name == "second" and step == 0 and "-" not in gap and not word.endswith("s")
             once = name == "time" and not word.endswith("s")

@@ -58,6 +58,8 @@ def compared(kind: str, expert: str, lay: str) -> Outcome:
         ("18F-FDG, 3D view, T2-weighted MRI", []),
         ("450 mm²; 450 square millimetres", [("area", 450.0)] * 2),
         ("in the third trimester; the last three months", [("trimester", 3.0)] * 2),
+        ("a syrinx from C3 to T1", [("level C", 3), ("level T", 1)]),
+        ("T2 thoracic MRI, axial T2 L5-S1", [("level L", 5), ("level S", 1)]),
     ],
 )
 def test_quantities(text: str, expected: list[tuple[str, float]]) -> None:
