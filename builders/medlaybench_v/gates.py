@@ -25,7 +25,6 @@ from builders.medlaybench_v.facts import (
     Reading,
     amounts,
     certainty,
-    compared,
     comparison,
     imaging,
     inventions,
@@ -33,7 +32,7 @@ from builders.medlaybench_v.facts import (
     order,
     polarity,
     read,
-    sides,
+    sides_kept,
     slots,
 )
 from builders.medlaybench_v.facts.binding import CLOSE, share_kept
@@ -175,7 +174,7 @@ def _facts(compare: Callable[[Reading, Reading, Reading], Outcome]) -> Gate:
 
 GATES: dict[str, Gate] = {
     "numbers": _facts(amounts.compare),
-    "laterality": lambda expert, lay, context: sides.compare(expert, lay, context.allowed, compared.turned),
+    "laterality": _facts(sides_kept.compare),
     "negation": _facts(polarity.compare),
     "certainty": _facts(certainty.compare),
     "time": _facts(order.compare),

@@ -18,6 +18,7 @@ from builders.medlaybench_v.facts import (
     quantities,
     read,
     sides,
+    sides_kept,
 )
 from builders.medlaybench_v.facts.leftover import told_anew
 from builders.medlaybench_v.facts.outcome import Outcome
@@ -31,7 +32,7 @@ COMPARE = {
     "certainty": certainty.compare,
     "order": order.compare,
     "comparison": comparison.compare,
-    "sides": sides.compare,
+    "sides": sides_kept.compare,
     "imaging": imaging.compare,
     "markers": marks_kept.compare,
     "inventions": inventions.compare,
