@@ -81,11 +81,14 @@ class Tally:
 
 
 def audit(rows: Iterable[dict[str, Any]], lexicon: Lexicon | None = None) -> Iterator[Audited]:
-    """Check each row (`image_id`, `expert_caption`, `layman_caption`, and `cuis` and `concepts` if present)."""
+    """Check each row (`image_id`, `expert_caption`, `layman_caption`, and `cuis` and `concepts` if present).
+
+    A row that a build of ours made, which has a `status`, is checked with its own concepts, none included.
+    """
     for row in rows:
         expert, lay = read(row["expert_caption"]), read(row["layman_caption"])
         cuis = row.get("cuis") or []
-        if row.get("concepts"):
+        if row.get("concepts") or row.get("status"):
             context = context_of(row)
         elif lexicon is not None:
             matches = lexicon.match(expert, cuis, [])

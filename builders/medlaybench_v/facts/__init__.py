@@ -8,7 +8,7 @@ compares what others parse: `amounts` (`quantities` with their `units`, `bounds`
 findings in both registers, `binding` decides what a value is said of; the words are in tables (`wordings`).
 """
 
-from builders.medlaybench_v.facts.reading import Reading, Word, read
+from builders.medlaybench_v.facts.reading import Reading, read
 from builders.medlaybench_v.facts.scan import Fact, facts_of
 
-__all__ = ["Fact", "Reading", "Word", "facts_of", "read"]
+__all__ = ["Fact", "Reading", "facts_of", "read"]

@@ -88,6 +88,15 @@ def test_a_vocabulary_allows_what_its_phrases_say() -> None:
     assert still.failures == plain.failures
 
 
+def test_a_row_of_a_release_is_checked_with_what_its_own_vocabulary_found() -> None:
+    caption = "Renal mass."
+    row = {"image_id": "1", "expert_caption": caption, "layman_caption": caption, "cuis": [], "concepts": []}
+    (of_a_table,) = audit([{**row, "status": None}], Lexicon(TERMS))
+    assert of_a_table.gates == {"unchanged"}
+    (built,) = audit([{**row, "status": "accepted"}], Lexicon(TERMS))
+    assert not built.failures
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
