@@ -56,9 +56,10 @@ def _below_thousand(texts: Sequence[str], gaps: Sequence[str], i: int) -> tuple[
         return value * 12, last + 1
     if following == "hundred" and word not in ("hundred", "dozen"):
         value, last = value * 100, last + 1
-    joined = texts[last] == "hundred" and _word(texts, gaps, last + 1) == "and"
-    if joined and _word(texts, gaps, last + 2) in _VALUES and not _is_another(texts, gaps, last + 1, last + 2):
-        rest, last = _below_thousand(texts, gaps, last + 2)
+    after = last + 1 + (_word(texts, gaps, last + 1) == "and")
+    joined = texts[last] == "hundred" and _word(texts, gaps, after) in _VALUES
+    if joined and not _is_another(texts, gaps, last + 1, after):
+        rest, last = _below_thousand(texts, gaps, after)
         value += rest
     return value, last
 
@@ -77,7 +78,7 @@ def part_of_one(texts: Sequence[str], gaps: Sequence[str], i: int) -> tuple[floa
     if word in _PARTS:
         return 1.0 / _PARTS[word], i
     following = _word(texts, gaps, i + 1).removesuffix("s")
-    if word in _TENS and gaps[i + 1] == "-" and ORDINALS.get(following, 10) < 10:
+    if word in _TENS and ORDINALS.get(following, 10) < 10 and gaps[i + 1] == "-":
         return 1.0 / (_TENS[word] + ORDINALS[following]), i + 1
     return None
 

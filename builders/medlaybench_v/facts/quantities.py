@@ -195,7 +195,7 @@ class _Reader:
     def _digits(self, i: int) -> int:
         word = self.texts[i]
         if word[-1].isalpha():  # 33rd
-            return self._ordinal(i, int(re.sub(r"\D", "", word)), i + 1)
+            return self._ordinal(i, int(_number(word[:-2])[0]), i + 1)
         dated = _DATE.fullmatch(word)
         if dated:
             for part in word.split("."):
@@ -460,8 +460,11 @@ def _number(text: str) -> tuple[float, float]:
     try:
         value = float(text)
     except ValueError:
-        return float(re.sub(r"[^0-9]", "", text)), 1.0
-    return value, 10.0 ** -len(text.partition(".")[2])
+        value, text = float(re.sub(r"[^0-9]", "", text)), ""
+    return min(value, _LARGEST), 10.0 ** -len(text.partition(".")[2])
+
+
+_LARGEST = 1e99  # of digits without end, so that none is infinite
 
 
 _FOLD = {f"{word}fold": value for word, value in known.CARDINALS.items()}
