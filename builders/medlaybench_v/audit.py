@@ -86,7 +86,8 @@ def audit(rows: Iterable[dict[str, Any]], lexicon: Lexicon | None = None) -> Ite
     A row that a build of ours made, which has a `status`, is checked with its own concepts, none included.
     """
     for row in rows:
-        expert, lay = read(row["expert_caption"]), read(row["layman_caption"])
+        captions = row["expert_caption"], row["layman_caption"]
+        expert, lay = (read(" ".join(caption.split())) for caption in captions)  # as a build reads them
         cuis = row.get("cuis") or []
         if row.get("concepts") or row.get("status"):
             context = context_of(row)
@@ -95,7 +96,7 @@ def audit(rows: Iterable[dict[str, Any]], lexicon: Lexicon | None = None) -> Ite
             context = context_of({"concepts": lexicon.concepts(cuis, [], matches, expert), "cuis": cuis})
         else:
             context = Context(modalities=modalities_named(cuis))
-        yield Audited(str(row["image_id"]), expert.text, lay.text, check(expert, lay, context))
+        yield Audited(str(row["image_id"]), *captions, check(expert, lay, context))
 
 
 def judge_pairs(

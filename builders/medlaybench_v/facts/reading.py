@@ -28,6 +28,9 @@ _TOKEN = re.compile(
 )
 
 
+_HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011"), "-")
+
+
 class Word(NamedTuple):
     """A lower-cased word with its place."""
 
@@ -95,12 +98,12 @@ class Reading:
 
     @_Once
     def lower(self) -> str:
-        """The text in lower case, letter for letter."""
+        """The text in lower case, letter for letter, each hyphen as the common one."""
         lower = self.text.lower()
         if len(lower) != len(self.text):
             # A few letters, such as İ, grow in lower case; offsets have to stay true.
             lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in self.text)
-        return lower
+        return lower if lower.isascii() else lower.translate(_HYPHENS)
 
     @_Once
     def _parts(self) -> list[str]:

@@ -40,7 +40,7 @@ def test_what_the_published_captions_lost() -> None:
     assert found["000012"] == {"modality": "lost: CT"}
     assert found["000013"]["modality"].startswith("lost: CT")
     assert doubts["000014"] == {"modality": "doubtful: lost: angiography"}
-    assert found["000019"] == {"numbers": "lost: 10\xa0mL"}
+    assert found["000019"] == {"numbers": "lost: 10 mL"}
     assert found["000002"] == found["000006"] == found["000020"] == {}
     assert sum(map(bool, found.values())) == 8 and sum(map(bool, doubts.values())) == 3
 
@@ -86,6 +86,16 @@ def test_a_vocabulary_allows_what_its_phrases_say() -> None:
     lexicon = Lexicon([t for t in TERMS if t.expert != "angiogram"])
     (still,) = audit([row], lexicon)
     assert still.failures == plain.failures
+
+
+def test_spaces_and_hyphens_of_another_kind_are_read_as_the_common_ones() -> None:
+    expert, lay = "A 125 mm cyst (white arrow).", "A cyst of one hundred and twenty-five mm (white arrow)."
+    (plain,) = audit([{"image_id": "1", "expert_caption": expert, "layman_caption": lay}])
+    assert not plain.failures and not plain.doubts
+    for common, other in ((" ", "\xa0"), (" ", "  "), ("-", "\u2011")):
+        told = lay.replace(common, other)
+        (audited,) = audit([{"image_id": "1", "expert_caption": expert, "layman_caption": told}])
+        assert audited.verdicts == plain.verdicts and audited.layman_caption == told
 
 
 def test_a_row_of_a_release_is_checked_with_what_its_own_vocabulary_found() -> None:
