@@ -147,8 +147,8 @@ def strictest(licence: str | None, others: Iterable[str | None]) -> str:
 
 @lru_cache(maxsize=4096)
 def _strictest(licence: str | None, others: frozenset[str | None]) -> str:
-    all_of_them = {read_licence(other).id: _asks(other) for other in {*others, licence}}
-    if all(asked <= _asks(licence) for asked in all_of_them.values()):
+    all_of_them = {read_licence(other).id: terms_of(other) for other in {*others, licence}}
+    if all(asked <= terms_of(licence) for asked in all_of_them.values()):
         return licence or ""
     return _AND.join(
         name
@@ -163,7 +163,7 @@ def demands(licence: str | None) -> int:
     >>> demands("CC0"), demands("CC BY 4.0"), demands("CC BY-NC-SA"), demands("SCIN Data Use License")
     (0, 1, 3, 2)
     """
-    return len(_asks(licence))
+    return len(terms_of(licence))
 
 
 @lru_cache(maxsize=4096)
@@ -173,7 +173,7 @@ def asks_for_credit(licence: str | None) -> bool:
     >>> asks_for_credit("CC BY-SA"), asks_for_credit("CC0"), asks_for_credit("unknown")
     (True, False, False)
     """
-    return read_licence(licence).derivatives != UNKNOWN and "BY" in _asks(licence)
+    return read_licence(licence).derivatives != UNKNOWN and "BY" in terms_of(licence)
 
 
 def exclude_each_other(licences: Iterable[str | None]) -> bool:
@@ -186,10 +186,10 @@ def exclude_each_other(licences: Iterable[str | None]) -> bool:
     return any(one.share_alike and one.commercial for one in read) and not all(one.commercial for one in read)
 
 
-def _asks(licence: str | None) -> frozenset[str]:
+def terms_of(licence: str | None) -> frozenset[str]:
     """What a licence asks for, whatever its version; terms that only a person can read ask for themselves."""
     if licence and _AND in licence:
-        return frozenset().union(*map(_asks, licence.split(_AND)))
+        return frozenset().union(*map(terms_of, licence.split(_AND)))
     read = read_licence(licence)
     if read.id in ("CC0-1.0", "public-domain"):
         return frozenset()

@@ -236,7 +236,8 @@ _OUT_OF_ROLE = re.compile(
     r"\b(?:as an? (?:ai|language model|assistant)|language model|i(?:'m| am) (?:an? )?(?:ai|assistant|chat\s?bot)|"
     r"how can i (?:help|assist) you|i(?:'m| am) (?:your|the) doctor|as your (?:doctor|clinician|physician)|"
     r"the patient (?:says|replies|feels|is|would)|"
-    r"i cannot (?:role-?play|assist)|system prompt|json)\b|(?:^|[.!?]\s+)as a (?:doctor|clinician|physician)\b(?!,? you\b)|^\s*[\[{<]",
+    r"i cannot (?:role-?play|assist)|system prompt|json)\b|"
+    r"(?:^|[.!?]\s+)as a (?:doctor|clinician|physician)\b(?!,? you\b)|^\s*[\[{<]",
     re.IGNORECASE,
 )
 ECHOED = 0.8  # share of a reply's content words that come from the doctor's turn

@@ -61,13 +61,10 @@ def curate(
     except KeyboardInterrupt:
         kept = f" Measurements are kept in {index}; run the same command again to resume" if index else ""
         raise KeyboardInterrupt(f"Stopped.{kept}") from None
-    readable = [picture for picture in examined if picture.content]
-    qualities = [picture.content.quality for picture in readable if picture.content]
-    judged = iter(judge(qualities, [calibrated_by(picture) for picture in readable]))
     cluster_of = {digest: place.cluster for digest, place in groups.places.items()}
     return Curation(
         tuple(examined),
-        tuple(next(judged) if picture.content else None for picture in examined),
+        _judgements(examined),
         tuple(decide(examined, groups, first)),
         groups,
         tuple(leaks(examined, cluster_of)),
@@ -100,6 +97,18 @@ def counted(leaks: Sequence[Leak]) -> tuple[int, int]:
         else:
             same += leak.same_bytes
     return photos, same
+
+
+def judged_alone(curation: Curation, first: int) -> Curation:
+    """A curation whose `first` files are judged as if the others were not there."""
+    return replace(curation, judgements=_judgements(curation.files[:first]))
+
+
+def _judgements(examined: Sequence[Examined]) -> tuple[Judgement | None, ...]:
+    readable = [picture for picture in examined if picture.content]
+    qualities = [picture.content.quality for picture in readable if picture.content]
+    judged = iter(judge(qualities, [calibrated_by(picture) for picture in readable]))
+    return tuple(next(judged) if picture.content else None for picture in examined)
 
 
 def calibrated_by(examined: Examined) -> str:

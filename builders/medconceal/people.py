@@ -27,5 +27,6 @@ def people() -> dict[str, list[str]]:
 def made_up_name(key: str, sex: str) -> str:
     """A name that nobody chose and that reveals nothing, always the same for the same key."""
     draw = random.Random(f"name {key}")
-    kind = next((_KINDS[word] for word in words(sex) if word in _KINDS), None) or draw.choice(SEXES)
+    said = {_KINDS[word] for word in words(sex) if word in _KINDS}
+    kind = said.pop() if len(said) == 1 else draw.choice(SEXES)
     return f"{draw.choice(people()[kind])} {draw.choice(people()['last'])}"

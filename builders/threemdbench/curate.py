@@ -34,7 +34,7 @@ class FullCuration:
     def __call__(self, photos: Sequence[Candidate], forbidden: Sequence[Forbidden]) -> list[Finding]:
         """A finding for each photo, in their order; the `forbidden` ones are only looked for among them."""
         # Imported here: they bring OpenCV, which nothing else of a build needs.
-        from builders.curation.curate import curate
+        from builders.curation.curate import curate, judged_alone
         from builders.curation.folders import File
         from builders.threemdbench.doubts import Judged
 
@@ -45,7 +45,8 @@ class FullCuration:
             *(File(other.key, other.path, source=other.source) for other in forbidden),
         ]
         first = curate(files, index=self.index, engine=self.engine, progress=self.progress)
-        judged = Judged(photos, first, forbidden)
+        # What may not come in says nothing about how sharp a source is.
+        judged = Judged(photos, judged_alone(first, len(photos)), forbidden)
         fit = [file for file in files[: len(photos)] if file.name not in judged.out]
         second = curate(fit, index=self.index, engine=self.engine) if 0 < len(fit) < len(files) else first
         judged.compare(second if fit else None)

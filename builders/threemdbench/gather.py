@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from builders.licences import allows_rewriting, read_licence
+from builders.licences import allows_rewriting, read_licence, terms_of
 from builders.pipeline.progress import Meter
 from builders.pipeline.rows import Row
 from builders.threemdbench.download import Downloads, Fetched, Wanted
@@ -78,7 +78,9 @@ def gather(
     # Otherwise the first would win, merely by its place.
     by_id = [(row["image_id"], row["diagnosis"]) for row in rows]
     _dispute(rows, by_id, "listed under different diagnoses", lambda _, said: ", ".join(said))
-    by_id = [(row["image_id"], row["licence"] and read_licence(row["licence"]).id) for row in rows]
+    by_id = [
+        (row["image_id"], row["licence"] and (" ".join(sorted(terms_of(row["licence"]))) or "free")) for row in rows
+    ]
     _dispute(rows, by_id, "listed under different licences", lambda _, said: ", ".join(said))
     # What is there can be only one of them.
     by_address = [(photo.url, photo.md5) for photo, _ in photos]

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("cv2")
 
-from builders.curation.curate import Curation
+from builders.curation.curate import Curation, judged_alone
 from builders.curation.decisions import Decision as Outcome
 from builders.curation.duplicates import Groups, Link, Place
 from builders.curation.examine import Content, Examined
@@ -153,3 +153,11 @@ def test_a_mixed_class_is_asked_about_with_those_of_its_photos_that_are_fit() ->
     assert not asked(*["quality: small"] * 3)
     (item,) = asked(*["review: other"] * 3, decided=Decision(REJECT, "other"))  # it may be reconsidered
     assert item.decided == Decision(REJECT, "other") and len(item.beside) == 3
+
+
+def test_how_sharp_a_source_is_is_told_by_those_who_may_come_in() -> None:
+    every, soft = curation([candidate(str(number)) for number in range(43)]), replace(GOOD, sharpness=1.0)
+    blurred = tuple(Examined(one.file, replace(one.content, quality=soft)) for one in every.files[:3] if one.content)
+    every = replace(every, files=(*blurred, *every.files[3:]))
+    assert [judgement.flags for judgement in judged_alone(every, 3).judgements if judgement] == [()] * 3
+    assert [judgement.flags for judgement in judged_alone(every, 43).judgements[:3] if judgement] == [("blurred",)] * 3

@@ -766,7 +766,7 @@ def test_a_licence_that_forbids_alterations_may_be_let_in(tmp_path: Path) -> Non
 
 
 def test_a_photo_that_a_table_lists_under_two_licences_is_left_out(tmp_path: Path) -> None:
-    said = {"a.jpg": ("CC0", "CC BY-NC", ""), "b.jpg": ("CC BY-NC", "CC0"), "c.jpg": ("CC BY 4.0", "CC-BY-4.0", "")}
+    said = {"a.jpg": ("CC0", "CC BY-NC", ""), "b.jpg": ("CC BY-NC", "CC0"), "c.jpg": ("CC BY 4.0", "CC BY", "")}
     rows = [{"file": file, "label": "acne", "licence": licence} for file in said for licence in said[file]]
     files = {file: photo("acne", number) for number, file in enumerate(said)}
     build(tmp_path, f"table={photo_table(tmp_path / 'photos', rows, files)}")
