@@ -212,6 +212,7 @@ def _pages(app: FastAPI, server: Server) -> None:
 
     @app.get("/")
     def here(request: Request) -> Response:
+        server.storing()
         with site.store.reading() as connection:
             session = access.session_of(connection, request.cookies.get(access.COOKIE), site.clock())
             server.within_limits(request, session)
@@ -232,6 +233,7 @@ def _pages(app: FastAPI, server: Server) -> None:
 
     @app.get("/status")
     def status(request: Request) -> Response:
+        server.storing()
         with site.store.reading() as connection:
             _, name = server.person(connection, request)
             slot = at.open_slot(connection, name)

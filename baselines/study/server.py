@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -50,6 +51,7 @@ _NO_LOGIN = (
     "A coordinator's session ends after 30 minutes without a request, after 12 hours, and when a participant's link is "
     "used in the same browser. Another login is printed where the server runs: bedside study invite STUDY --coordinator"
 )
+_STANDS = "The clocks stand meanwhile. What you sent last may not be stored: please wait, go back, and send it again."
 
 
 class Refused(Exception):
@@ -83,6 +85,7 @@ class Server:
     """The event loop of the thread in which replies are prepared."""
     _beside: asyncio.AbstractEventLoop = field(init=False)
     _posting: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _asking: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def __post_init__(self) -> None:
         limits = self.site.study.design.limits
@@ -139,7 +142,11 @@ class Server:
         async def answered(request: Request) -> Response:
             form = await self.form(request)
             async with self._posting:
-                return await run_in_threadpool(work, request, form)
+                return await run_in_threadpool(done, request, form)
+
+        def done(request: Request, form: Form) -> Response:
+            self.storing()
+            return work(request, form)
 
     async def form(self, request: Request) -> Form:
         """A form that was posted by one of our pages."""
@@ -188,6 +195,17 @@ class Server:
             self._beside.call_soon_threadsafe(self.replies.due, did.reply)
         if did.episode is not None:
             self._beside.call_soon_threadsafe(self.replies.over, did.episode)
+
+    def storing(self) -> None:
+        """Looks whether something can be stored again, for a page that says whether time is up: only a look stops the
+        clocks, and a person may be back before the next. Raises Refused if nothing can."""
+        if self.stuck and self._asking.acquire(blocking=False):  # one at a time: some databases take long to refuse
+            try:
+                self.beside.call(self.look)
+            finally:
+                self._asking.release()
+        if self.stuck:
+            raise Refused(503, "Nothing can be stored now", _STANDS)
 
     def tidy(self) -> None:
         """What was deleted goes for good; while somebody reads for long, it is tried again with each look."""

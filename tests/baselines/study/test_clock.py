@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from sqlalchemy import select
@@ -24,7 +24,7 @@ from baselines.study.tables import journal, slots
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
 from tests.parts.study_site import login
-from tests.parts.study_talks import TURNS, Clock, at_work, links, settled, talking, visiting
+from tests.parts.study_talks import TURNS, Clock, Visitor, at_work, links, settled, talking, visiting
 
 BEGAN, SHOWN, BEAT, BACK = 1_000.0, 1_020.25, 1_021.5, 9_000.0
 
@@ -209,14 +209,14 @@ def test_the_cookie_goes_with_its_talk(tmp_path: Path) -> None:
         assert [one for one in told if one.startswith("__Host-clock=") and "Max-Age=0" in one]
 
 
+def _full() -> NoReturn:
+    raise OSError("No space left on device")
+
+
 def test_nobodys_time_runs_while_nothing_can_be_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A full disk ended conversations whose words it had refused."""
-
-    def full() -> NoReturn:
-        raise OSError("No space left on device")
-
     told = Clock()
     site = talking(tmp_path, per_person=1, clock=told)
     with visiting(site) as client:
@@ -227,7 +227,7 @@ def test_nobodys_time_runs_while_nothing_can_be_stored(
         client.cookies.clear()
         assert "Nothing can be stored" not in client.post(login(site)).text
         with monkeypatch.context() as disk:
-            disk.setattr(site.store, "writing", full)
+            disk.setattr(site.store, "writing", _full)
             for _ in range(3):
                 told.now += 3_600
                 server.look()
@@ -240,3 +240,40 @@ def test_nobodys_time_runs_while_nothing_can_be_stored(
         told.now += 20
         server.look()
         assert person.look("/status").json()["left"] == 550.0
+
+
+@pytest.mark.parametrize("first", ["/", "/status", "say"])
+def test_whoever_is_back_before_the_server_has_looked_has_their_time(
+    first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ended the conversation, in up to 2 s after there was space again; and while there was none, /status said that
+    it was over, so that the script left the page on which somebody wrote for one that only said an error."""
+    monkeypatch.setattr("baselines.study.server.BEAT", 3_600.0)
+    told = Clock()
+    site = talking(tmp_path, per_person=1, clock=told)
+    with visiting(site) as client:
+        person, server = at_work(client, links(site)[0]), client.app.state.server
+        told.now += 30
+        page = person.look().text
+        server.look()
+        with monkeypatch.context() as disk:
+            disk.setattr(site.store, "writing", _full)
+            for passed in (2, 900):
+                told.now += passed
+                server.look()
+            for answer in (person.look("/status"), person.look(), _says(person, page)):
+                assert answer.status_code == 503
+                assert "Nothing can be stored" in answer.text and site.study.design.contact in answer.text
+        told.now += 1
+        answer = _says(person, page) if first == "say" else person.look(first)
+        assert answer.status_code == 200
+        person.wait()
+        with site.store.reading() as connection:
+            slot = at.slot_of(connection, 1)
+        assert slot.step == "talk" and slot.left(told.now) == 570.0 and slot.turns == (first == "say")
+
+
+def _says(person: Visitor, page: str) -> Any:
+    """Sends a message from a page that was loaded before."""
+    person.page = page
+    return person.do("say", text=TURNS[0])
