@@ -32,11 +32,14 @@ with MissingExtra.needed("study", purpose="a study with people"):
     from fastapi.concurrency import run_in_threadpool
     from fastapi.responses import Response
     from sqlalchemy import Connection, func, select, update
+    from sqlalchemy.exc import SQLAlchemyError
 
 Form = dict[str, list[str]]
 MOST_BODY = 1 << 18  # bytes of a form
 BEAT = 2.0  # seconds between two checks for what is due
 PATIENCE = 0.2  # seconds for which writers may wait for readers
+_NOT_STORED = (SQLAlchemyError, OSError)
+"""Errors of a look that mean that nothing can be stored; any other is a fault of our own, and time runs on."""
 _log = logging.getLogger(__name__)
 
 NOT_IN = (
@@ -79,6 +82,8 @@ class Server:
     """When it was looked last for episodes that nobody had written, and for deletions that were not completed."""
     stuck: str = field(default="", init=False)
     """Why nothing could be stored when it was looked last for what is due; "" if it could."""
+    _failed: str = field(default="", init=False)
+    """What stopped the last look, whatever it was."""
     untidy: bool = field(default=True, init=False)
     """Whether what was deleted may still be in the file beside the database: one that was killed leaves it there."""
     beside: BlockingPortal = field(init=False)
@@ -238,19 +243,25 @@ class Server:
 
     def look(self) -> None:
         """One check for what is due. What stops it is logged, the first time of a series."""
+        failed = ""
         try:
             self._look()
         except Exception as error:
-            if not self.stuck:
-                _log.error("what is due could not be done: %s", kind_of(error))
-            self.stuck = kind_of(error)
+            failed = kind_of(error)
+            if isinstance(error, _NOT_STORED):
+                self.stuck = failed
+            if failed != self._failed:
+                _log.error("what is due could not be done: %s", failed)
+        self._failed = failed
 
     def _look(self) -> None:
         site, now = self.site, self.site.clock()
-        with site.store.writing() as connection:
-            if self.stuck:  # a full disk, or no database: no time runs, and no lease, while nothing can be stored
-                self.awake = now
+        if self.stuck:  # a full disk, or no database: no time runs, and no lease, while nothing can be stored
+            with site.store.writing() as connection:
                 clock.stand(connection, float(fact_in(connection, "beat") or now))
+                _beat(connection, now)
+            self.awake, self.stuck = now, ""
+        with site.store.writing() as connection:
             _beat(connection, now)
             ended, left = overdue(connection, site.study.design, now, self.awake)
             for slot in ended:
@@ -261,7 +272,6 @@ class Server:
                 self.wrote = now
                 unwritten += [slot.id for slot in _without_episode(connection)]
                 self.untidy |= who.end_erasing(connection, site.keys, now)
-        self.stuck = ""
         self.replies.talks.keep_only({slot.id for slot in going})
         for slot in waiting:
             self.replies.due(slot.id)

@@ -277,3 +277,39 @@ def _says(person: Visitor, page: str) -> Any:
     """Sends a message from a page that was loaded before."""
     person.page = page
     return person.do("say", text=TURNS[0])
+
+
+def test_time_runs_on_when_something_else_than_storing_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The coordinator read that nothing can be stored, and a conversation never ended."""
+
+    def bad(*_: object) -> NoReturn:
+        raise ValueError("nothing to do with the disk")
+
+    monkeypatch.setattr("baselines.study.server.BEAT", 3_600.0)
+    told = Clock()
+    site = talking(tmp_path, per_person=1, clock=told)
+    with visiting(site) as client:
+        person, server = at_work(client, links(site)[0]), client.app.state.server
+        server.look()
+        for part in ("baselines.study.server.overdue", "baselines.study.talks.Talks.keep_only"):
+            with monkeypatch.context() as broken:
+                broken.setattr(part, bad)
+                for _ in range(10):
+                    told.now += 2
+                    server.look()
+                assert not server.stuck and person.look("/status").json()["running"]
+        assert person.look("/status").json()["left"] == 560.0
+        assert caplog.text.count("could not be done: ValueError") == 1
+        with monkeypatch.context() as disk:
+            disk.setattr(site.store, "writing", _full)
+            server.look()
+        with monkeypatch.context() as broken:  # also a clock that stood for a full disk
+            broken.setattr("baselines.study.server.overdue", bad)
+            told.now += 900
+            server.look()
+            assert person.look("/status").json()["left"] == 560.0
+        told.now += 600
+        server.look()
+        assert person.look("/status").json()["state"] == "over"
