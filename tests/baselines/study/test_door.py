@@ -322,3 +322,14 @@ def test_what_is_in_another_language_says_so(tmp_path: Path) -> None:
         assert '<html lang="en">' in person.page
     with pytest.raises(ValueError, match="a language tag"):
         Design("a", "b", ("pairs",), language="German")
+
+
+def test_what_is_wrong_with_an_answer_is_said_in_english(tmp_path: Path) -> None:
+    """Within questions in the study's language it was read with that language's sounds."""
+    with visiting(site := talking(tmp_path, language="de-AT")) as client:
+        person = Visitor(client, links(site)[0])
+        for page in ("consent", "survey", "instructions", "practice", "feedback", "comprehension"):
+            if field := {"survey": "years", "comprehension": "check0"}.get(page):
+                person.do(page)
+                assert f'<p class="error" lang="en" dir="ltr" id="error-{field}">' in person.page
+            person.do(page, answer="agree", years="More", text="Hello.", check0="0")
