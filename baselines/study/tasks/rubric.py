@@ -40,11 +40,10 @@ from loaders.models.messages import Answer
 DIALOGUES = 100
 MASK = "[name]"
 _SHOWN = ("dialogue", "run", "case_id", "epoch", "photo", "gold", "conversation", "stand_in")
-_ANYWHERE = re.IGNORECASE | re.ASCII  # also beside letters of a script without spaces
 _FAMILIES = re.compile(
     r"\b(?:chat[- ]?gpt|gpt|open ?ai|claude|anthropic|gemini|gemma|med-?gemma|llama|llava|qwen|mistral|mixtral|pixtral"
     r"|deep-?seek|deepmind|internvl|phi-\d[\w.]*|grok|command-r|kimi|glm-\d[\w.]*|minimax|minicpm|hunyuan|doubao|huatuo-?gpt)(?:[-\s]?v?\d[\w.]*)?(?:-[\w.]+)*\b",
-    _ANYWHERE,
+    re.IGNORECASE | re.ASCII,  # \b also beside letters of a script without spaces
 )
 
 
@@ -112,7 +111,8 @@ def without_names(text: str, names: Sequence[str]) -> str:
     'As [name] mini by [name], or [name], I ask: since when?'
     """
     for name in sorted(names, key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", MASK, text, flags=_ANYWHERE)
+        # not \w: also beside letters of a script without spaces
+        text = re.sub(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", MASK, text, flags=re.IGNORECASE)
     return _FAMILIES.sub(MASK, text)
 
 

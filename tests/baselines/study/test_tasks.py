@@ -137,6 +137,9 @@ def test_raters_see_no_model_run_or_thought(source: Any, played: Path) -> None:
     assert masked == "I am [name], not [name] or [name]. [name] that."
     assert without_names("Kimi-K2, not GLM-4.5V or HuatuoGPT-o1.", []) == "[name], not [name] or [name]."
     assert without_names("我是ChatGPT，不是my-model。", ["my-model"]) == "我是[name]，不是[name]。"
+    assert (
+        without_names("I am MODELÉ by ÄRZTE, 我是Ärzte。", ["modelé", "ärzte"]) == "I am [name] by [name], 我是[name]。"
+    )
     assert without_names("The phi angle and a claudication.", []) == "The phi angle and a claudication."
 
 
