@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from tests.baselines.study.test_tasks import captions
 from tests.parts import study_site
 from tests.parts.study_desk import SIZE, Desk, at_desk, chromium, window_of
 from tests.parts.study_keyboard import CHROMIUM, Keyboard, through
-from tests.parts.study_talks import TURNS, talking
+from tests.parts.study_talks import TURNS, Clock, talking
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here (Debian: apt install chromium)")
@@ -133,6 +133,31 @@ def test_words_that_are_not_sent_stay_and_the_page_says_so(window: Any, tmp_path
         playwright.expect(other.locator("#told")).to_contain_text("the conversation had gone on")
         assert other.input_value("[name=text]") == "Words of another tab."
         assert other.locator("#log li.clinician").count() == 1
+
+
+def test_words_stay_in_a_page_while_the_disk_is_full(
+    window: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page took the time for up, and went to one that said only that something had gone wrong."""
+
+    def full() -> NoReturn:
+        raise OSError("No space left on device")
+
+    told = Clock()
+    site = talking(tmp_path / "s", per_person=1, clock=told)
+    with at_desk(window, site) as desk:
+        desk.sit_down("work", talking=True)
+        page = desk.page
+        page.fill("#say textarea", "Does it hurt?")
+        with monkeypatch.context() as disk:
+            disk.setattr(site.store, "writing", full)
+            page.wait_for_timeout(3_000)  # until the server has looked
+            told.now += 900
+            playwright.expect(page.locator("#told")).to_contain_text("no connection", timeout=15_000)
+            assert page.input_value("#say textarea") == "Does it hurt?"
+        playwright.expect(page.locator("#told")).to_have_text("", timeout=15_000)
+        page.click("#send")
+        page.wait_for_selector("#log li.patient")
 
 
 def test_words_that_were_not_sent_are_told_again_once_the_server_is_back(window: Any, tmp_path: Path) -> None:
