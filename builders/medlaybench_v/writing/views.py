@@ -186,7 +186,7 @@ def _in_plain_words(surface: str, in_front: bool = False) -> tuple[str, str]:
             joined = True
             continue
         said = word[0] if kind == "kept" else _TABLE[kind][word[0].lower()]
-        if joined and kind != last_kind:  # "plain and enhanced CT" are two scans, not one
+        if joined and (kind != last_kind or len(front[kind]) != 1):  # "plain and enhanced CT" are two scans, not one
             return "", ""
         front[kind] = [f"{front[kind][0]} and {said}"] if joined else [*front[kind], said]
         joined, last_kind = False, kind

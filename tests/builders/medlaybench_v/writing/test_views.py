@@ -31,6 +31,10 @@ from tests.parts.rule_captions import bundled, lay
         ("MRI lumbar spine", "MRI scan of the lower-back spine"),
         ("CT angiography", None),
         ("CT-guided biopsy", None),
+        # Two that are joined beside a third: nothing of it is lost.
+        ("Frontal lateral and oblique chest X-rays", None),
+        ("Axial coronal and sagittal CT", None),
+        ("Initial follow-up and repeat CT", None),
         ("PET/CT", None),
         ("Mr. X. Ray", None),
     ],
