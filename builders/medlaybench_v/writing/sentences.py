@@ -39,6 +39,7 @@ _ON_A_PICTURE = re.compile(
     r"(?:[ ](?:of|at|in|from|after|before|taken|obtained|performed|with(?:out)?(?=[^,]*(?:contrast|dye|X-ray)))"
     r"[ ][^,:;.]*)?)\Z"
 )
+_LOOKS = re.compile(r", [\w-]+\Z|\b(?:hardly|barely)\b")
 # "(a) X-ray showing", "Case 1: X-ray showing".
 _LABEL = re.compile(r"(?:\([A-Za-z]\)|(?:Case|Patient|Fig(?:ure)?\.?) ?(?:\d+[A-Za-z]?|[IVX]+|one|two|three):) ?(?=\w)")
 _MAY_SHOW = re.compile(r" (?:show|demonstrat|reveal|depict|illustrat|confirm|suggest|indicat)")
@@ -190,6 +191,8 @@ def _found_on(first: str) -> str | None:
     told = _ON_A_PICTURE.match(first)
     if told is None or _is_more_than_a_name(first) or not is_finding(told["what"]) or told["many"]:
         return None
+    if _LOOKS.search(told["what"]):
+        return None  # "A cyst, dark on MRI": it looks so there
     picture = told["picture"]
     name = picture[:1].upper() + picture[1:]
     if not (DETERMINED.match(picture) or picture.endswith(("imaging", "graphy"))):

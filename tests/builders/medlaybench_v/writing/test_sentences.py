@@ -24,6 +24,8 @@ from builders.medlaybench_v.writing.sentences import in_sentences
         ("Standing X-ray of the leg shows a clot.", "A standing X-ray of the leg shows a clot."),
         ("Old bullet, missed on the chest X-ray.", "Old bullet, missed on the chest X-ray."),
         ("Fracture not visible on the first X-ray.", "Fracture not visible on the first X-ray."),
+        ("Lump in the liver, barely visible on a CT scan.", "Lump in the liver, barely visible on a CT scan."),
+        ("A lump, darker-looking on a CT scan.", "A lump, darker-looking on a CT scan."),
         ("CT scan: fracture ruled out.", "CT scan: fracture ruled out."),
         ("CT scan not showing any fracture.", "CT scan not showing any fracture."),
         ("CT scan suggesting but not confirming tumor.", "CT scan suggesting but not confirming tumor."),
