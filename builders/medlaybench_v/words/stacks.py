@@ -52,6 +52,7 @@ _BEFORE_NEXT = frozenset(" -")
 _NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)(?!-?\w)")
 # Names with figures, such as sequences and levels, are parts of a noun: "T1-weighted", "C3", "L4-5", "3D", "FDG-18".
 _NEXT_IN_NOUN = re.compile(r"([ ]+|-)([^\W\d_]\w*(?:[-–/][^\W_]+)*|[23]D)(?![-–/]?\w|\.\d)")
+_NUMBERED = frozenset("case class day figure grade group level month number patient stage step type week year".split())
 _VERBAL = re.compile(r"(?:ing|ed|ly)\Z")
 NOUNS_IN_ING = frozenset(
     "thickening swelling bleeding imaging narrowing widening lining opening ring thinning scarring stranding "
@@ -217,7 +218,7 @@ def is_no_noun(word: str) -> bool:
 
 _VERB_BEHIND = re.compile(r" (?:the|an?|its|his|her|their|off)\b")
 # What joins another name, or modifies the word before it: "well-defined wedge shaped" is no "wedge".
-_JOINED = frozenset("and or nor shaped sized based related induced guided directed".split())
+_JOINED = frozenset("and or nor shaped like sized based related induced guided directed".split())
 
 
 def noun_end(text: str, at: int, stop: int) -> int:
@@ -226,17 +227,20 @@ def noun_end(text: str, at: int, stop: int) -> int:
     for count in range(6):
         following = _NEXT_IN_NOUN.match(text, end, stop)
         if following is None:
+            numbered = end > at and text[at:end].split()[-1].lower() in _NUMBERED
+            if numbered and text[end : end + 2].strip().isdigit():
+                return 0
             break
         if following[1] == "-":
             break
         word = following[2].lower()
+        if word in _JOINED:
+            return 0
         if (
             word in FUNCTION_WORDS
             or word in _NO_NOUNS
             or (_VERBAL.search(word) and word not in NOUNS_IN_ING and "weighted" not in word)
         ):
-            if word in _JOINED:
-                return 0
             break
         if _VERB_BEHIND.match(text, following.end()) and word[-1] == "s":
             break  # "the cell breaks the chain", "branches off into"

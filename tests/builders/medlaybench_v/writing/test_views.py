@@ -197,6 +197,9 @@ def test_how_a_caption_reads() -> None:
         ("Carcinoma rectum.", "The image shows cancer of the rectum."),
         ("MRI on postoperative day 10.", "This is an MRI scan on day 10 after surgery."),
         ("3D CT showing a stone.", "A 3D CT scan shows a stone."),
+        ("Subcutaneous abscess grade 3.", "The image shows subcutaneous (under the skin) abscess grade 3."),
+        ("Subcutaneous abscess stage 3 is seen.", "Subcutaneous (under the skin) abscess stage 3 is seen."),
+        ("A subcutaneous mass like lesion.", "A subcutaneous (under the skin) mass like lesion."),
         ("C3 fracture", "The image shows a C3 fracture."),
         ("A calcified wedge shaped mass.", "A calcified (with calcium build-up) wedge shaped mass."),
         (
