@@ -55,7 +55,8 @@ _DYE = " with contrast dye"
 # "Pulmonary artery" + "blood vessel imaging (angiography)": an artery is one.
 _VESSEL_PICTURE = "blood vessel "
 _VESSEL_BEFORE = re.compile(r"\b(?:arter(?:y|ies|ial)|veins?)(?: \([^()]*\))? \Z")
-_CONTRAST = re.compile(r"contrast|gadolin", re.IGNORECASE)
+_DYED = re.compile(r"bright|food-pipe")
+_CONTRAST = re.compile(r"contrast|gadolin|barium", re.IGNORECASE)
 _STOP = re.compile(r"[.;](?=\s|\Z)")
 # For text whose words one space parts. Each begins with the mark that is looked for, which is found fastest.
 _SPACE_BEFORE = re.compile(r" (?=[,.;:!?)\]](?!\d))")
@@ -156,7 +157,7 @@ def _say_contrast_once(pieces: list[Piece], texts: list[str]) -> None:
     """ "Post-contrast brightening with contrast dye": what a sentence says of contrast it says once."""
     for i, text in enumerate(texts):
         match = pieces[i].match
-        if text.endswith((_DYE, f"{_DYE})")) and match is not None and "bright" in match.entry.lay:
+        if text.endswith((_DYE, f"{_DYE})")) and match is not None and _DYED.search(match.entry.lay):
             before = _STOP.split("".join(texts[:i]))[-1]
             behind = _STOP.split("".join(texts[i + 1 :]), maxsplit=1)[0]
             if _CONTRAST.search(before) or _CONTRAST.search(behind):

@@ -251,6 +251,12 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
     [
         # What the sentence says of contrast it says once.
         ("Contrast CT. There is enhancement.", "This is a contrast CT scan. There is brightening with contrast dye."),
+        ("Barium study shows enhancing mucosa.", "A barium study shows moist lining that brightens."),
+        ("Barium meal, esophagogram.", "This is a barium meal (contrast drink), food-pipe X-ray."),
+        (
+            "Barium study and contrast-enhanced CT show a mass.",
+            "Barium (contrast liquid) study and CT scan with contrast dye show a mass.",
+        ),
         ("CT scanning was done.", "CT scanning was done."),
         ("CT showing a massive pneumopericardium.", "A CT scan shows massive air around the heart."),
         ("A pneumothorax is seen.", "An air pocket around the lung is seen."),
