@@ -19,6 +19,7 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from builders.medlaybench_v.words.abbreviations import without_key
 from builders.medlaybench_v.writing.topics import pattern, table
 
 
@@ -87,13 +88,32 @@ def no_dye(lower: str, start: int) -> bool:
 
 def defined_otherwise(short: str, text: str, expected: str) -> bool:
     """Whether a caption tells itself what some capitals stand for, beginning with none of the words `expected`."""
-    return _told_otherwise(short, expected).search(text) is not None
+    return _told_otherwise(short, expected).search(text) is not None or any(
+        defined == short and re.match(expected, text[slice(*long)], re.IGNORECASE) is None
+        for defined, long in _key_of(text)
+    )
+
+
+@lru_cache(maxsize=1)
+def _key_of(text: str) -> list[tuple[str, tuple[int, int]]]:
+    """What the key at the end of a caption defines; one entry may be a finding: "A mass. CT: cystic mass"."""
+    key = without_key(text)[1]
+    return key if len(key) > 1 else []
 
 
 @lru_cache(maxsize=1024)
 def _told_otherwise(short: str, expected: str) -> re.Pattern[str]:
-    """Some capitals beside words with these initials: "mitral regurgitation (MR)", "CT, connective tissue"."""
-    words = r"[\s/–-]+".join(rf"{letter}\w+" for letter in short if letter.isalpha())
-    long, short = rf"(?i:\b(?!{expected}){words})", re.escape(short)
+    """Some capitals beside words with these initials, or a word of such parts: "mitral regurgitation (MR)", "CT,
+    connective tissue", "CT: cricothyroid muscle"."""
+    letters = [letter for letter in short if letter.isalpha()]
+    apart = r"[\s/–-]+"
+
+    def words(between: str) -> str:
+        """The words, of which `between` parts each from the next one."""
+        initials, parts = between.join(rf"{letter}\w+" for letter in letters), r"\w{2,}o".join(letters)
+        return rf"(?i:\b(?!{expected})(?:{initials}|{parts}\w{{6,}}))"
+
+    one_more = rf"{apart}(?:\w+{apart})?" if len(letters) > 2 else apart
+    short = re.escape(short)
     joined = r"(?:\s?[(\[]|\.?\s*[:=]|\s*(?:[–—]|-\s)|,\s|\s+(?:indicates|denotes)\s)\s*"
-    return re.compile(rf"{long}\s?[(\[]{short}\b|\b{short}{joined}{long}")
+    return re.compile(rf"{words(one_more)}(?:\s\w+)?\s?[(\[]{short}\b|\b{short}{joined}{words(apart)}")

@@ -53,6 +53,34 @@ def test_capitals_are_a_method_where_the_caption_tells_nothing_else_of_them() ->
 
 
 @pytest.mark.parametrize(
+    "caption",
+    [
+        "CT: cricothyroid muscle. The CT is bright.",
+        "The CT is bright; CT = cricothyroid; TA = thyroarytenoid",
+        "The cervicothoracic junction (CT) is wide.",
+        "Chordae tendineae tissue (CT) is seen.",
+        "The TA and CT are seen. CT, tendon of the center; TA, tibialis anterior.",
+    ],
+)
+def test_other_words_that_hold_the_letters_tell_what_they_stand_for(caption: str) -> None:
+    assert senses.defined_otherwise("CT", caption, "computed") and "CT scan" not in lay(caption)
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "CT: carotid artery stenosis.",
+        "Cytotoxic edema (CT).",
+        "Chronic cyst of the tibia (CT).",
+        "A mass in the liver. CT: cystic mass.",
+        "The CT is shown. CT, computed tomography; TA, tibialis anterior.",
+    ],
+)
+def test_a_finding_beside_a_method_does_not(caption: str) -> None:
+    assert not senses.defined_otherwise("CT", caption, "computed")
+
+
+@pytest.mark.parametrize(
     ("caption", "kept", "gone"),
     [
         ("The graft leaves at an acute inferior angle.", "acute", "sudden"),
