@@ -6,6 +6,7 @@ import re
 from collections.abc import Set
 
 from builders.medlaybench_v.words.reads_well import plain_words
+from builders.medlaybench_v.writing.senses import another_sense
 
 # People, places and germs keep their capital.
 _NAMES = frozenset(
@@ -39,8 +40,16 @@ def is_name(text: str) -> bool:
 
 
 _SMALL, _CAPITALS = re.compile(r"[a-z]{3}"), re.compile(r"[A-Z]{4}")
-_LETTERS = re.compile(r"(?<!\w)[A-Z]{2,}(?![\w&])|\bA\b|(?<=['’])S\b")
+_LETTERS = re.compile(
+    r"(?<!\w)(?P<word>[A-Z]{2,})(?P<ending>['’][ST]\b)?(?![\w&])|"
+    r"\bA(?=[ ](?!(?:AND|OR|TO|IS|WAS|SHOWS|WITH|WITHOUT|VIRUS)\b)\w)"
+)
+# What a letter behind it numbers: "TYPE A", "HEPATITIS A".
+_NUMBERED = re.compile(
+    r"\b(?:TYPE|GRADE|CLASS|GROUP|STAGE|PANEL|PART|POINT|FIG\.?|FIGURE|IMAGE|HEPATITIS|VITAMIN)[ ]\Z"
+)
 _METHODS = frozenset(("CT", "MRI", "PET", "US"))  # which are plain words, too
+_SHORT_FORMS = frozenset("AIDS HIV ICE PAD PEG TIPS TOE".split())  # which are, too, but where they mean something else
 _START = re.compile(r"(?:\A|[.!?]\s)\W*[a-z]")
 
 
@@ -55,12 +64,18 @@ def in_small_letters(text: str, abbreviations: Set[str]) -> str:
     >>> in_small_letters("MRI SHOWS A 3 CM BAKER CYST. NO X-RAY AT L4.", {"MRI"})
     'MRI shows a 3 cm Baker cyst. No X-ray at L4.'
     """
+    lower = text.lower()
 
     def usual(found: re.Match[str]) -> str:
-        word, small = found[0], found[0].lower()
+        word, ending = found["word"], (found["ending"] or "").lower()
+        if word is None:
+            return "A" if _NUMBERED.search(text, max(0, found.start() - 12), found.start()) else "a"
+        small = word.lower()
         said = word in abbreviations or len(word) < 4 or set("AEIOUY").isdisjoint(word) or set("IVX").issuperset(word)
-        if word in _METHODS or (said and len(word) > 1 and small not in plain_words()):
-            return word
-        return word.capitalize() if small in _NAMES else small
+        kept = word in _METHODS or (said and small not in plain_words())
+        kept |= word in _SHORT_FORMS and not another_sense(small, lower, found.start(), found.end())
+        if kept and not ending.endswith("t"):
+            return word + ending
+        return (word.capitalize() if small in _NAMES else small) + ending
 
     return _START.sub(lambda start: start[0].upper(), _LETTERS.sub(usual, text))

@@ -78,6 +78,22 @@ def test_offsets_survive_letters_that_grow_in_lower_case() -> None:
         ),
         ("US OF THE RUQ DEMONSTRATES CHOLELITHIASIS.", "US (ultrasound) of the RUQ shows gallstone disease."),
         ("X-RAY OF A BAKER'S FOOT.", "This is an X-ray of a Baker's foot."),
+        ("DON'T MISS A FRACTURE. IT ISN'T OLD.", "The image shows don't miss a fracture. It isn't old."),
+        # A letter that numbers stays.
+        (
+            "CHEST CT SHOWS A MASS (A) AND BRAIN MRI SHOWS A LESION (B).",
+            "A chest CT scan shows a mass (A) and brain MRI scan shows an abnormal area (B).",
+        ),
+        ("PANEL A: CT OF A HAND. PANEL B: MRI.", "Panel A: CT scan of a hand. Panel B: MRI scan."),
+        ("TYPE A TUMOR. HEPATITIS A WAS DENIED.", "Type A tumor. Hepatitis (liver inflammation) A was denied."),
+        ("A CYST. A AND B SHOW A 3 CM MASS.", "The image shows a cyst. A and B show a 3 cm mass."),
+        # So do short forms that are words, too, where they are not the words.
+        ("PATIENT WITH HIV AND AIDS. HEARING AIDS.", "The image shows a patient with HIV and AIDS. Hearing aids."),
+        ("PEG TUBE OF THE STOMACH.", "The image shows a PEG tube (for feeding) of the stomach."),
+        ("FRACTURE OF THE ODONTOID PEG.", "The image shows a fracture of the odontoid peg."),
+        ("TIPS OF A LIVER IS OPEN.", "TIPS (channel through the liver) of a liver is open."),
+        ("CATHETER TIPS IN THE CHEST.", "The image shows tips of the thin tubes in the chest."),
+        ("FRACTURE OF THE GREAT TOE.", "The image shows a fracture of the great toe."),
     ],
 )
 def test_a_report_in_capitals_is_written_as_others_are(caption: str, said: str) -> None:
