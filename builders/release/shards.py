@@ -1,11 +1,13 @@
 """The Parquet files of a release: written so that the same rows give the same bytes, and read back.
 
-Shards carry the features of `datasets` in their schema, so that each decodes its images even when loaded on its own.
+Shards carry the features of `datasets` in their schema, so that each decodes its images even when loaded on its own, also
+by the versions 2 and 3 that many pin.
 Content-defined chunking lets the Hub store equal parts of two versions once; the page index lets it read single rows.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -109,12 +111,20 @@ class Shape:
         from datasets import Image
 
         images = tuple(name for name, feature in features.items() if isinstance(feature, Image))
-        return cls(features.arrow_schema, images, key, canary)
+        schema = features.arrow_schema
+        told = json.loads(schema.metadata[b"huggingface"], object_hook=_as_before)
+        return cls(schema.with_metadata({"huggingface": json.dumps(told)}), images, key, canary)
 
     @property
     def group_rows(self) -> int:
         """The maximum number of rows in a row group."""
         return GROUP_ROWS_IMAGES if self.images else GROUP_ROWS
+
+
+def _as_before(part: dict[str, Any]) -> Any:
+    """A list of any length as `datasets` described it up to version 3, which cannot read its `List`; later ones read
+    both."""
+    return [part["feature"]] if part.get("_type") == "List" and part.get("length", -1) == -1 else part
 
 
 def write_shard(path: Path, rows: Iterable[Row], shape: Shape, take: Callable[[Row], None]) -> tuple[int, int]:

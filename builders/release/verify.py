@@ -237,9 +237,11 @@ def _check_schema(folder: Path, shard: str, expected: pa.Schema) -> Problem | No
         return Problem(shard, f"cannot be read: {error.found}", "a Parquet file")
     if (other := other_columns(found, expected)) is not None:
         return Problem(shard, *other)
-    if (found.metadata or {}).get(b"huggingface") != (expected.metadata or {}).get(b"huggingface"):
-        return Problem(shard, "other feature types in its metadata", "the features of the manifest")
-    return None
+    try:
+        same = datasets.Features.from_arrow_schema(found) == datasets.Features.from_arrow_schema(expected)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        same = False
+    return None if same else Problem(shard, "other feature types in its metadata", "the features of the manifest")
 
 
 def _check_canary(folder: Path, manifest: Manifest, sound: list[str], card: str | None) -> list[Problem]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import signal
 import threading
@@ -76,6 +77,13 @@ def test_load_dataset_decodes_the_images(tmp_path: Path) -> None:
     shard = str(tmp_path / "out" / "data" / "test-00000-of-00001.parquet")
     bare = datasets.load_dataset("parquet", data_files=shard, cache_dir=str(tmp_path / "cache"), split="train")
     assert bare.features == FEATURES and bare[1]["image"].getpixel((0, 0)) == 4
+
+
+def test_datasets_2_and_3_know_the_types_of_a_shard(tmp_path: Path) -> None:
+    write_small(tmp_path / "out")
+    told = pq.read_schema(tmp_path / "out" / "data" / "test-00000-of-00001.parquet").metadata[b"huggingface"]
+    kinds = re.findall(r'"_type": "(\w+)"', told.decode())
+    assert set(kinds) == {"Image", "Value", "ClassLabel"}  # and no `List`, which came with version 4
 
 
 def test_shards_are_numbered_and_hold_the_rows_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -230,6 +230,9 @@ def test_another_schema(folder: Path) -> None:
     wider = schema.set(schema.get_field_index("score"), pa.field("score", pa.float64()))
     rewrite(folder, TEST_SHARD, lambda content: content, wider)
     found(folder, rf"{TEST_SHARD}: a column score: double \(expected score: float\)", "download_size")
+    garbled = schema.with_metadata({"huggingface": '{"info": {"features": {"image": {"_type": "Picture"}}}}'})
+    rewrite(folder, TEST_SHARD, lambda content: content, garbled)
+    found(folder, f"{TEST_SHARD}: other feature types", "download_size")
     renamed = schema.set(schema.get_field_index("caption"), pa.field("text", pa.string()))
     rewrite(folder, TEST_SHARD, lambda content: [{**row, "text": row["caption"]} for row in content], renamed)
     found(folder, rf"{TEST_SHARD}: a column text: string \(expected caption: string\)", "download_size")
@@ -241,6 +244,12 @@ def test_another_schema(folder: Path) -> None:
     (folder / TEST_SHARD).write_bytes(b"PAR1, but no Parquet")
     relist(folder)
     found(folder, f"{TEST_SHARD}: cannot be read", "download_size")
+
+
+def test_the_same_schema_in_the_words_of_datasets_4(folder: Path) -> None:
+    rewrite(folder, TEST_SHARD, lambda content: content, FEATURES.arrow_schema)
+    assert b'"_type": "List"' in FEATURES.arrow_schema.metadata[b"huggingface"]
+    found(folder, "download_size")
 
 
 def later(row: Mapping[str, Any]) -> dict[str, Any]:
