@@ -3,7 +3,8 @@
     https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html
 
 It is built from the manifest, the head of the card, and the card's data statement, which is repeated here as the fields
-of responsible AI (RAI). It holds no time; address and version are filled in when the release is published.
+of responsible AI (RAI). It has those that NeurIPS asks of a data set since 2026, among them what it was derived from and
+how. It holds no time; address and version are filled in when the release is published.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ _CONTEXT: Json = {
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
     "examples": {"@id": "cr:examples", "@type": "@json"},
+    "prov": "http://www.w3.org/ns/prov#",
     "rai": "http://mlcommons.org/croissant/RAI/",
     "sc": "https://schema.org/",
     **{name: f"cr:{name}" for name in _OF_CROISSANT},
@@ -76,6 +78,17 @@ def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[st
         "citeAs": bibtex,
         "isLiveDataset": False,
         **{STATEMENT[name][1]: text for name, text in statement.items()},
+        # Never denied: texts that a source holds may be made as well.
+        "rai:hasSyntheticData": bool(manifest.stand_in) or "machine-generated" in head.get("annotations_creators", []),
+        "prov:wasDerivedFrom": [
+            {"@type": "sc:Dataset", "name": one.name, "license": one.licence, **({"url": one.url} if one.url else {})}
+            for one in manifest.sources
+        ],
+        "prov:wasGeneratedBy": [
+            {"@type": "prov:Activity", "prov:label": STATEMENT[name][0], "description": statement[name]}
+            for name in ("collection", "preparation", "annotation")
+            if name in statement
+        ],
         "distribution": list(_files(manifest)),
         "recordSet": [_records(manifest, config) for config in manifest.named_configs()],
     }

@@ -14,7 +14,7 @@ import dataset_cards
 from builders.publish.run import publish
 from builders.recipe import canary
 from builders.release.cards import render_card, render_croissant
-from builders.release.croissant import STATEMENT
+from builders.release.croissant import STATEMENT, croissant
 from builders.release.naming import CROISSANT as NAME
 from builders.release.naming import REPOSITORY, SAME_TAG, TAG
 from builders.release.rebuilt import OtherFile, compare
@@ -61,8 +61,8 @@ def build(folder: Path, mark: str | None = CANARY) -> Path:
         corpus="small", key="image_id", features=FEATURES, settings={}, prompts={}, versions={}, stages=stages,
         sources=[Source(name="here", digest="0", rows=12, licence="CC0-1.0")], canary=mark,
     )  # fmt: skip
-    card, croissant = partial(render_card, TEMPLATE), partial(render_croissant, TEMPLATE)
-    write_release(folder, facts, Held(rows(), "image_id"), [], measure=lambda _: None, card=card, croissant=croissant)
+    card, metadata = partial(render_card, TEMPLATE), partial(render_croissant, TEMPLATE)
+    write_release(folder, facts, Held(rows(), "image_id"), [], measure=lambda _: None, card=card, croissant=metadata)
     return folder
 
 
@@ -87,6 +87,26 @@ def test_it_says_what_the_manifest_says(tmp_path: Path) -> None:
     # It is none of the rows: with and without it the content is the same.
     assert Manifest.read(build(tmp_path / "plain", None)).content_digest == manifest.content_digest
     assert verify(tmp_path / "plain") == []
+
+
+def test_it_has_the_fields_that_neurips_asks_for(tmp_path: Path) -> None:
+    manifest = Manifest.read(build(tmp_path / "small"))
+    asked = "dataLimitations dataBiases personalSensitiveInformation dataUseCases dataSocialImpact".split()
+    assert {f"rai:{name}" for name in asked} < {place for _, place in STATEMENT.values()}
+    source = Source(name="web", digest="1", rows=1, licence="CC-BY-4.0", url="https://photos.example")
+    manifest = manifest.model_copy(update={"sources": [*manifest.sources, source]})
+    collection = {"collection": "By hand."}
+    said = json.loads(croissant(manifest, {"pretty_name": "Small", "license": "mit"}, collection, ""))
+    assert said["prov:wasDerivedFrom"] == [
+        {"@type": "sc:Dataset", "name": "here", "license": "CC0-1.0"},
+        {"@type": "sc:Dataset", "name": "web", "license": "CC-BY-4.0", "url": "https://photos.example"},
+    ]
+    assert [one["description"] for one in said["prov:wasGeneratedBy"]] == ["By hand."]
+    assert "rai:hasSyntheticData" not in said  # nobody knows
+    for mark, by in (("made up", []), (None, ["machine-generated"])):
+        head = {"pretty_name": "Small", "license": "mit", "annotations_creators": by}
+        made = croissant(manifest.model_copy(update={"stand_in": mark}), head, {}, "")
+        assert json.loads(made)["rai:hasSyntheticData"] is True
 
 
 def _other_digest(text: str) -> str:
