@@ -61,7 +61,6 @@ def shown(found: Diff, *, everything: bool = True) -> Iterator[str | Table]:
         yield from _on_a_screen(found, title, rows)
         return
     rows |= {f"changed in {column}": keys for column, keys in found.columns.items()}
-    rows |= {f"{column}: the same licence, spelled differently": keys for column, keys in found.respelled.items()}
     rows |= {f"moved {splits}": keys for splits, keys in found.moved.items()}
     yield from _keys(title, rows)
     yield from _keys("Exclusions", found.exclusions)
@@ -154,9 +153,7 @@ def meaning(found: Diff) -> Iterator[str]:
         yield f"Same rows in a different order: {', '.join(found.reordered)}."
     if "licence" in found.columns:
         other = how_many(found.columns["licence"].count, "row has", "rows have")
-        yield f"{other} another licence, which may allow less."
-    for column, keys in found.respelled.items():
-        yield f"No change: {column} of {how_many(keys.count, 'row')} is the same licence, spelled differently."
+        yield f"{other} another licence, which may allow less, or the same spelled otherwise."
     for change in found.facts:
         if change.where == "stand_in":
             yield "; ".join(f"{name} is a stand-in: {why}" for name, why in (("A", change.a), ("B", change.b)) if why)

@@ -3,8 +3,8 @@
     https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html
 
 It is built from the manifest, the head of the card, and the card's data statement, which is repeated here as the fields
-of responsible AI (RAI). It has those that NeurIPS asks of a data set since 2026, among them what it was derived from and
-how. It holds no time; address and version are filled in when the release is published.
+of responsible AI (RAI): all that NeurIPS asks of a data set since 2026 are there. It holds no time; address and version
+are filled in when the release is published.
 """
 
 from __future__ import annotations
@@ -76,7 +76,6 @@ def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[st
         "inLanguage": head.get("language", []),
         "creator": {"@type": "sc:Organization", "name": "whoever publishes this release"},
         "citeAs": bibtex,
-        "isLiveDataset": False,
         **{STATEMENT[name][1]: text for name, text in statement.items()},
         # Never denied: texts that a source holds may be made as well.
         "rai:hasSyntheticData": bool(manifest.stand_in) or "machine-generated" in head.get("annotations_creators", []),

@@ -2,14 +2,12 @@
 
     bedside diff A B
 
-Rows are matched by their key. Only digests of the rows of A are held in memory, 8 bytes per column and 16 for licences.
-Licences are compared as they are read (`builders.licences`): "CC BY 4.0" is the same licence as "CC-BY-4.0".
+Rows are matched by their key. Only digests of the rows of A are held in memory, 8 bytes per column.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +16,6 @@ from typing import Any
 
 from pydantic import BaseModel, JsonValue
 
-from builders.licences import read_licence
 from builders.release.shards import read_parquet, read_rows
 from builders.release.write import EXCLUSIONS_FILE
 from loaders.errors import ReleaseError
@@ -29,8 +26,6 @@ _FACTS = (
     *("schema_version", "sources", "settings", "prompts", "versions", "stages", "configs", "statistics"),
     *("stand_in", "rules", "code"),
 )
-_OF_LICENCES = re.compile(r"(?:\A|_)licences?(?:_of_\w+)?\Z")
-"""Columns and facts that hold licences; `licence_asserted_by` does not."""
 
 
 @dataclass(slots=True)
@@ -62,8 +57,7 @@ class Diff:
 
     `columns`, `moved` ("train -> test") and `exclusions` hold the groups that are not empty. Kinds of exclusions:
     "now excluded" (was a row of A), "now included" (is a row of B), "excluded, new" and "no longer excluded" (a key
-    that the other release does not know), "reason changed", "detail changed" (same reasons, other details),
-    "same licence in other words". Rows of the last kind are counted in `respelled` by column, not in `changed`.
+    that the other release does not know), "reason changed", "detail changed" (same reasons, other details).
     `touched` are the splits that lost, gained or changed a row; `new_splits` those of B that A does not have,
     `lost_splits` those of A that B does not.
     """
@@ -76,7 +70,6 @@ class Diff:
     removed: Keys
     changed: Keys
     columns: dict[str, Keys]
-    respelled: dict[str, Keys]
     moved: dict[str, Keys]
     touched: list[str]
     new_splits: list[str]
@@ -89,7 +82,7 @@ class Diff:
     @property
     def equal(self) -> bool:
         """Whether the two releases hold the same and say the same of it, however their files are encoded."""
-        rows = self.added.count or self.removed.count or self.changed.count or self.respelled
+        rows = self.added.count or self.removed.count or self.changed.count
         return not (rows or self.moved or self.reordered or self.exclusions or self.schema or self.facts)
 
 
@@ -118,7 +111,6 @@ def diff(a: Path, b: Path, *, examples: int = 5) -> Diff:
         removed=rows.removed,
         changed=rows.changed,
         columns={column: rows.columns[column] for column in rows.common if column in rows.columns},
-        respelled={column: rows.respelled[column] for column in rows.common if column in rows.respelled},
         moved=dict(sorted(rows.moved.items())),
         touched=order_splits(rows.touched),
         new_splits=order_splits(new.splits.keys() - old.splits.keys()),
@@ -129,7 +121,7 @@ def diff(a: Path, b: Path, *, examples: int = 5) -> Diff:
         facts=[
             change
             for name in _FACTS
-            for change in changes(name, *(_licences_read(name, by_name(getattr(one, name))) for one in (old, new)))
+            for change in changes(name, by_name(getattr(old, name)), by_name(getattr(new, name)))
         ],
     )
 
@@ -140,7 +132,6 @@ class _Rows:
     def __init__(self, old: Manifest, new: Manifest, examples: int) -> None:
         self.added, self.removed, self.changed = Keys(), Keys(), Keys()
         self.columns: defaultdict[str, Keys] = defaultdict(Keys)
-        self.respelled: defaultdict[str, Keys] = defaultdict(Keys)
         self.moved: defaultdict[str, Keys] = defaultdict(Keys)
         # `split` is compared separately, and the key cannot differ.
         columns = {feature["name"] for feature in new.features}
@@ -152,10 +143,8 @@ class _Rows:
         self.old_keys: dict[str, tuple[str, bytes]] = {}
         self.new_keys: set[str] = set()
         self.touched: set[str] = set()
-        self._licences = [name for name in self.common if _OF_LICENCES.search(name)]
         self._manifests = (old, new)
         self._examples = examples
-        self._reworded: set[str] = set()
 
     def take_old(self, split: str, row: Mapping[str, Any]) -> None:
         self.old_keys[row[self._manifests[0].key]] = (split, self._digests(row))
@@ -173,16 +162,9 @@ class _Rows:
             self.touched |= {before, split}
         found = self._digests(row)
         if found != digests:
-            other = _differing([*self.common, *self._licences], digests, found)
-            words = [column for column in self._licences if other[column] == 1]
-            for column in words:
-                self.respelled[column].add(key, self._examples)
-            if len(words) == len(other):
-                self._reworded.add(split)
-                return
             self.changed.add(key, self._examples)
             self.touched.add(split)
-            for column in other.keys() - set(words):
+            for column in _differing(self.common, digests, found):
                 self.columns[column].add(key, self._examples)
 
     def finish(self) -> None:
@@ -199,20 +181,21 @@ class _Rows:
         return [
             split
             for split in order_splits(old.splits.keys() & new.splits.keys())
-            if split not in self.touched | self._reworded
-            and old.splits[split].content_digest != new.splits[split].content_digest
+            if split not in self.touched and old.splits[split].content_digest != new.splits[split].content_digest
         ]
 
     def _digests(self, row: Mapping[str, Any]) -> bytes:
-        """Digests of all columns, then of licences as they are read."""
-        values = [row[column] for column in self.common] + [_read(row[column]) for column in self._licences]
-        return b"".join(hashlib.blake2b(canonical_json(value), digest_size=_DIGEST_BYTES).digest() for value in values)
+        return b"".join(_digest(row[column]) for column in self.common)
 
 
-def _differing(names: list[str], a: bytes, b: bytes) -> Counter[str]:
-    """The names whose digests differ; a licence column is listed twice, and differs twice if it is another licence."""
+def _digest(value: Any) -> bytes:
+    return hashlib.blake2b(canonical_json(value), digest_size=_DIGEST_BYTES).digest()
+
+
+def _differing(names: list[str], a: bytes, b: bytes) -> list[str]:
+    """The names whose digests differ."""
     places = [slice(start, start + _DIGEST_BYTES) for start in range(0, len(a), _DIGEST_BYTES)]
-    return Counter(name for name, place in zip(names, places, strict=True) if a[place] != b[place])
+    return [name for name, place in zip(names, places, strict=True) if a[place] != b[place]]
 
 
 def _by_split(folder: Path, manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -238,58 +221,19 @@ def _exclusions(a: Path, b: Path, rows: _Rows, examples: int) -> dict[str, Keys]
         elif after is None:
             kind = "no longer excluded"
         else:
-            kind = "reason changed"
-            if Counter(one.why for one in before) == Counter(one.why for one in after):
-                same = Counter(one.read for one in before) == Counter(one.read for one in after)
-                kind = "same licence in other words" if same else "detail changed"
+            same = Counter(why for why, _ in before) == Counter(why for why, _ in after)
+            kind = "detail changed" if same else "reason changed"
         kinds[kind].add(key, examples)
     return dict(sorted(kinds.items()))
 
 
-@dataclass(frozen=True)
-class _Exclusion:
-    """Stage and reason, a digest of everything else but the licence, and the licence."""
-
-    why: tuple[str, str]
-    rest: bytes
-    licence: str | None
-
-    @property
-    def read(self) -> tuple[bytes, JsonValue]:
-        return self.rest, _read(self.licence)
-
-
-def _excluded(folder: Path) -> dict[str, list[_Exclusion]]:
-    """The exclusions by key."""
-    exclusions: defaultdict[str, list[_Exclusion]] = defaultdict(list)
+def _excluded(folder: Path) -> dict[str, list[tuple[tuple[str, str], bytes]]]:
+    """The exclusions by key: stage and reason of each, and a digest of everything else."""
+    exclusions: defaultdict[str, list[tuple[tuple[str, str], bytes]]] = defaultdict(list)
     for row in read_parquet(folder, EXCLUSIONS_FILE):
-        digest = hashlib.blake2b(canonical_json([row["split"], row["detail"]]), digest_size=_DIGEST_BYTES).digest()
-        exclusions[row["key"]].append(_Exclusion((row["stage"], row["reason"]), digest, row["licence"]))
+        rest = _digest([row["split"], row["detail"], row["licence"]])
+        exclusions[row["key"]].append(((row["stage"], row["reason"]), rest))
     return dict(exclusions)
-
-
-def _read(value: Any) -> JsonValue:
-    """Licences by their identifiers: one, a list of them, the number of rows with each, or that of each named part."""
-    if isinstance(value, list):
-        return [_read(one) for one in value]
-    if isinstance(value, Mapping):
-        if not all(isinstance(one, int) for one in value.values()):
-            return {name: _read(one) for name, one in value.items()}
-        counts: Counter[str] = Counter()
-        for name, count in value.items():
-            counts[read_licence(name).id] += count
-        return dict(counts)
-    # A source with rows under several licences names them in one text.
-    return "; ".join(sorted({read_licence(one).id for one in value.split("; ")})) if isinstance(value, str) else value
-
-
-def _licences_read(name: str, value: Any) -> Any:
-    """A fact, with its licences by their identifiers."""
-    if value is not None and _OF_LICENCES.search(name):
-        return _read(value)
-    if isinstance(value, Mapping):
-        return {inner: _licences_read(inner, one) for inner, one in value.items()}
-    return value
 
 
 def by_name(value: object) -> object:

@@ -1,7 +1,6 @@
 """The Parquet files of a release: written so that the same rows give the same bytes, and read back.
 
-Shards carry the features of `datasets` in their schema, so that each decodes its images even when loaded on its own, also
-by the versions 2 and 3 that many pin.
+Shards carry the features of `datasets` in their schema, so that each decodes its images even when loaded on its own.
 Content-defined chunking lets the Hub store equal parts of two versions once; the page index lets it read single rows.
 """
 
