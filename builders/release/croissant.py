@@ -64,7 +64,7 @@ _CONTEXT: Json = {
 
 def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[str, str], bibtex: str) -> str:
     """The text of croissant.json; `head` is the filled YAML of the card, `statement` its parts by name."""
-    link = head.get("license_link")
+    link, by = head.get("license_link"), head.get("annotations_creators") or []
     said: Json = {
         "@context": dict(sorted(_CONTEXT.items())),
         "@type": "sc:Dataset",
@@ -78,7 +78,7 @@ def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[st
         "citeAs": bibtex,
         **{STATEMENT[name][1]: text for name, text in statement.items()},
         # Never denied: texts that a source holds may be made as well.
-        "rai:hasSyntheticData": bool(manifest.stand_in) or "machine-generated" in head.get("annotations_creators", []),
+        "rai:hasSyntheticData": bool(manifest.stand_in) or "machine-generated" in by,
         "prov:wasDerivedFrom": [
             {"@type": "sc:Dataset", "name": one.name, "license": one.licence, **({"url": one.url} if one.url else {})}
             for one in manifest.sources

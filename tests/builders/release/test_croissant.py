@@ -103,7 +103,7 @@ def test_it_has_the_fields_that_neurips_asks_for(tmp_path: Path) -> None:
     ]
     assert [one["description"] for one in said["prov:wasGeneratedBy"]] == ["By hand."]
     assert "rai:hasSyntheticData" not in said  # nobody knows
-    for mark, by in (("made up", []), (None, ["machine-generated"])):
+    for mark, by in (("made up", None), (None, ["machine-generated"])):
         head = {"pretty_name": "Small", "license": "mit", "annotations_creators": by}
         made = croissant(manifest.model_copy(update={"stand_in": mark}), head, {}, "")
         assert json.loads(made)["rai:hasSyntheticData"] is True
