@@ -36,12 +36,14 @@ from builders.medlaybench_v.facts import (
     slots,
 )
 from builders.medlaybench_v.facts.binding import CLOSE, share_kept
-from builders.medlaybench_v.facts.outcome import Outcome
+from builders.medlaybench_v.facts.outcome import Basis, Outcome
 
 SHORTEST, LONGEST = 0.4, 3.0
 # A caption of three words may need many to be said plainly ("Lymphadenopathy." -> "Swollen lymph nodes."), so the
 # upper bound of the word ratio applies only above this many added words.
 ADDED_WORDS = 12
+SHORT = 16
+"""Fewer words of an expert caption leave little to mistake: what was read in free sentences holds there."""
 DOUBTFUL = "doubtful: "
 """How the reason of a passed verdict begins if only a reader can decide."""
 OUTCOMES = ("passed", "doubtful", "failed")
@@ -111,8 +113,10 @@ def verdict_of(gate: str, expert: Reading, lay: Reading, context: Context) -> Ve
     outcome = GATES[gate](expert, lay, context)
     if isinstance(outcome, str):
         return Verdict(gate, False, outcome) if outcome else _passed(gate)
-    if outcome.readings and share_kept(expert, lay) >= CLOSE:
-        outcome.settle()
+    if outcome.doubts:
+        short = len(expert.texts) < SHORT
+        held = {Basis.SOUGHT: short, Basis.READ: short or share_kept(expert, lay) >= CLOSE}
+        outcome.settle(lambda claim: held.get(claim.basis, False))
     if outcome.failed:
         return Verdict(gate, False, outcome.reason)
     return Verdict(gate, True, f"{DOUBTFUL}{outcome.reason}") if outcome.doubts else _passed(gate)

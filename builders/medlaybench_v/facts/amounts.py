@@ -59,7 +59,7 @@ def _kept(
     lost = [q for q in lost if not is_of_a_ratio(expert, q, there)]
     lost = [q for q in lost if not (_named_otherwise(q, lay) or told_by_another(q, there, lay))]
     lost = [q for q in lost if not is_reckoned(q, here, unmet, lay)]
-    new = [q for q in unmet if not q.loose and not derived(q, here) and not is_ratio(q, here)]
+    new = [q for q in unmet if not q.loose and not derived(q, here, lay) and not is_ratio(q, here)]
     if new:
         keys = {m.shape for m in expert.get(markers) if m.shape.startswith("letter")}
         new = [q for q in new if q.kind != "count" or f"letter {q.text}" not in keys]
@@ -86,7 +86,7 @@ def _kept(
             outcome.add("changed", f"{quantity.text} became {other.text}", basis)
         elif quantity.kind == "ordinal" and not _is_digit(quantity):
             if not (_DIGITS_OF_THE_BODY | {quantity.text.lower()}) & lay.bag:
-                outcome.doubts.append(f"lost: {quantity.text}")
+                outcome.add("lost", quantity.text, Basis.SOUGHT)
         else:
             outcome.add("lost", quantity.text, _basis(quantity, unmet, lay))
     for quantity in new:
@@ -217,13 +217,13 @@ def _basis_of_change(expert: Reading, quantity: Quantity, lay: Reading, other: Q
     """Only amounts of one kind, each with its unit, exactly told, and names of one scale contradict each other."""
     if nearly_one_time(quantity, other) or roughly(quantity, other):
         return Basis.UNMET
-    if quantity.value == -other.value:
+    if quantity.value == -other.value and quantity.kind != "HU":
         return Basis.UNMET  # "3 mm behind"
     if other.value == 2 * quantity.value and not _HALF.isdisjoint(lay.texts[max(0, other.first - 8) : other.first]):
         return Basis.UNMET  # "halfway through a pregnancy of forty weeks"
     if quantity.kind != other.kind:
-        named = quantity.kind[:5] == "level" and other.kind == "ordinal"  # "T11", "the tenth"
-        return Basis.CONTRADICTED if named else Basis.READ
+        named = quantity.kind[:5] == "level" and other.kind[:5] in ("level", "ordin")  # "T11", "the tenth"
+        return Basis.CONTRADICTED if named or quantity.kind == "French" else Basis.READ
     if quantity.kind in _WITHOUT_UNIT:
         return Basis.CONTRADICTED if _is_recounted(expert, quantity, lay, other) else Basis.READ
     if other.bound in _LIMITS and not quantity.bound and abs(other.value - quantity.value) <= 0.4 * abs(quantity.value):
@@ -246,7 +246,7 @@ def _basis_of_new(quantity: Quantity, here: list[Quantity]) -> Basis:
 def _basis(quantity: Quantity, unmet: list[Quantity], lay: Reading) -> Basis:
     """A measure can hardly be told without a number; a count, a share, a time or a level can."""
     told = quantity.kind not in MEASURED or quantity.bound or unmet or not _LIKENED.isdisjoint(lay.bag)
-    return Basis.UNMET if told else Basis.MISSING
+    return Basis.SOUGHT if told else Basis.MISSING
 
 
 # Words by which a size is told through another thing: "twice as wide", "like a pea".

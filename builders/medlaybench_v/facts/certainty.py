@@ -183,7 +183,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if CONFIRMED in theirs or RULED_OUT in theirs:
                 outcome.changed.append(f"“{expert.said(degree)}” became {shown}")
             else:
-                outcome.add("lost", f"“{expert.said(degree)}”", Basis.UNMET)
+                outcome.add("lost", f"“{expert.said(degree)}”", Basis.SOUGHT)
             break
     if outcome.failed:
         return outcome
@@ -192,7 +192,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if UNLIKELY in ours and RULED_OUT in theirs and RULED_OUT not in ours and UNLIKELY not in theirs:
         outcome.add("changed", f"{UNLIKELY} became {RULED_OUT}", Basis.READ)
     if UNLIKELY in ours and not theirs and not _DENIES.isdisjoint(lay.bag - expert.bag):
-        outcome.add("lost", f"{UNLIKELY}", Basis.UNMET)
+        outcome.add("lost", f"{UNLIKELY}", Basis.SOUGHT)
     if UNLIKELY in ours and UNLIKELY not in theirs and theirs & _UNSURE and not {"denied", RULED_OUT} & theirs:
         outcome.changed.append(f"{UNLIKELY} became {shown}")
     if (

@@ -158,7 +158,8 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
         sure = all(
             any(is_compared(r, p) or p.value == SAME for p in found) for r, found in ((expert, ours), (lay, theirs))
         )
-        (outcome.changed if sure else outcome.doubts).append(f"“{expert.said(ours[0])}” became “{lay.said(theirs[0])}”")
+        basis = Basis.CONTRADICTED if sure else Basis.UNMET
+        outcome.add("changed", f"“{expert.said(ours[0])}” became “{lay.said(theirs[0])}”", basis)
     elif dimension == "size" and values == {PLUS, MINUS} and len(told) == 1 and told != {SAME}:
         lost = [p for p in ours if p.value not in told and is_compared(expert, p)]
         if lost and (

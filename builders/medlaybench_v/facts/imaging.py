@@ -200,11 +200,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
     elif new & {"T1", "T2", "FLAIR", "STIR"}:
         outcome.new += sorted(new & {"T1", "T2", "FLAIR", "STIR"})
     elif lost:
-        outcome.doubts.append(f"lost: {', '.join(sorted(lost))}")
+        outcome.add("lost", ", ".join(sorted(lost)), Basis.UNMET)
     if len(here.contrast) == 1 and len(there.contrast) == 1 and here.contrast != there.contrast:
         outcome.changed.append(f"{', '.join(here.contrast)} contrast became {', '.join(there.contrast)}")
     elif here.contrast and not there.contrast and not ({"dye", "contrast", "gadolinium", "enhanced"} & set(lay.texts)):
-        outcome.doubts.append(f"lost: {', '.join(sorted(here.contrast))} contrast")
+        outcome.add("lost", f"{', '.join(sorted(here.contrast))} contrast", Basis.UNMET)
     elif there.contrast == {"without"} and not here.contrast:
         dyed = "myelogram" if "myelogram" in here.kinds else ANGIOGRAPHY
         if dyed in here.kinds or (dyed in here.methods and MRI not in here.methods):

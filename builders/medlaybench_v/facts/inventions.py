@@ -72,9 +72,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
                 continue  # its unknown words may stand for what is left over
             basis = Basis.MISSING if _tells_of_more(lay, first, end, unfamiliar, known) else Basis.UNMET
             outcome.add("new", f"“{lay.between(first, end - 1)}”", basis)
+    for text in caused(expert, lay):
+        outcome.add("new", text, Basis.SOUGHT)
     for text in (
         *reached_parts(expert, lay, unfamiliar),
-        *caused(expert, lay),
         *put_in(expert, lay),
         *one_more_told(expert, lay, unfamiliar),
     ):
@@ -157,7 +158,7 @@ def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known:
         treated = {"treatment"} == {kind_of(c) for c in firm}
         if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
             verdict = not (explained or treated) and not _VERDICTS.isdisjoint(map(kind_of, firm))
-            outcome.add("new", text, Basis.MISSING if verdict else Basis.UNMET)
+            outcome.add("new", text, Basis.MISSING if verdict else Basis.SOUGHT)
     elif all(kind_of(c) == "finding" for c in concepts) and (
         is_joined(lay, said) if concepts & _GENERAL else is_one_more(lay, said)
     ):

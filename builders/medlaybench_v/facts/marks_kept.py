@@ -87,14 +87,14 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
     for shape in sorted(shapes_here - shapes_there):
         if shape not in _REQUIRED:
             if shape.startswith("letter") and not _letter_told(shape, lay):
-                outcome.add("lost", shape, Basis.UNMET)
+                outcome.add("lost", shape, Basis.SOUGHT)
             continue
         like = set().union(*(group for group in _SAME if shape in group)) & shapes_there
         if shape == "arrowhead" and "arrow" in shapes_there - shapes_here:
             shapes_here = shapes_here | {"arrow"}  # to call an arrowhead an arrow points to the same place
             continue
         if not like and _HINTS.get(shape, _NO_HINTS).isdisjoint(lay.bag):
-            outcome.add("lost", shape, Basis.MISSING if shape in _BY_NAME else Basis.UNMET)
+            outcome.add("lost", shape, Basis.MISSING if shape in _BY_NAME else Basis.SOUGHT)
     for shape in sorted(shapes_there - shapes_here):
         if shape in ("circle", "box") and not _CHARTS.isdisjoint(expert.bag):
             continue  # slices of a pie chart, boxes of a plot
@@ -118,7 +118,7 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
     for look in sorted(lost):
         instead = bool(_LINES.get(look, frozenset()) & looks_there - looks_here)  # a dotted line became a solid one
         kind = "colour" if look in _COLOURS else "shape"
-        basis = Basis.MISSING if look in _COLOURS and not likened else Basis.UNMET
+        basis = Basis.MISSING if look in _COLOURS and not likened else Basis.SOUGHT
         outcome.add("lost", f"{look} {kind}", Basis.READ if instead else basis)
     outcome.new += sorted(
         f"{look} {'colour' if look in _COLOURS else 'shape'}"

@@ -8,8 +8,10 @@ and amounts of one unit, and in 6 to 8 of 10 for denials, comparisons, new findi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 
 class Basis(Enum):
@@ -18,6 +20,7 @@ class Basis(Enum):
     CONTRADICTED = "both captions name a value of one dimension, and the values exclude each other"
     MISSING = "a value was sought in the other caption, nothing there can carry it, and its wordings are few"
     READ = "two values exclude each other as free sentences were read, which another reading may reconcile"
+    SOUGHT = "not met in words, which a long caption may tell in others and a short one hardly"
     UNMET = "not met in words: a fact that has many wordings, which the tables do not all know"
 
 
@@ -25,19 +28,23 @@ FAILS = frozenset((Basis.CONTRADICTED, Basis.MISSING))
 """What an alarm may rest on. All else is for a reader to decide, what was READ only where a caption is told anew."""
 
 
+class Claim(NamedTuple):
+    """A doubt: `what` happened ("lost", "changed", "new", "swapped"), in words that name both values, and its basis."""
+
+    what: str
+    text: str
+    basis: Basis
+
+
 @dataclass(slots=True)
 class Outcome:
-    """Facts lost, changed, new or exchanged, in words that name both values; `doubts` are for a reader to decide.
-
-    `readings` are those of the doubts that rest on how free sentences were read, each as (what, text).
-    """
+    """Facts lost, changed, new or exchanged, in words that name both values; `doubts` are for a reader to decide."""
 
     lost: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     swapped: list[str] = field(default_factory=list)
-    doubts: list[str] = field(default_factory=list)
-    readings: list[tuple[str, str]] = field(default_factory=list)
+    doubts: list[Claim] = field(default_factory=list)
 
     def add(self, what: str, text: str, basis: Basis) -> None:
         """A claim; a doubt if its basis is not among `FAILS`.
@@ -47,23 +54,21 @@ class Outcome:
         if basis in FAILS:
             getattr(self, what).append(text)
         else:
-            self.doubts.append(f"{what}: {text}")
-            if basis is Basis.READ:
-                self.readings.append((what, text))
+            self.doubts.append(Claim(what, text, basis))
 
     def moved(self, text: str, *, sure: bool) -> None:
         """Two values that changed places, or seem to."""
         self.add("swapped", text, Basis.CONTRADICTED if sure else Basis.READ)
 
-    def settle(self) -> None:
-        """Take contradictions of free sentences as they were read: the captions share their words."""
-        for what, text in self.readings:
-            getattr(self, what).append(text)
+    def settle(self, holds: Callable[[Claim], bool]) -> None:
+        """Take the doubts that hold for what they claim."""
+        for claim in filter(holds, self.doubts):
+            getattr(self, claim.what).append(claim.text)
 
     @property
     def decided(self) -> bool:
         """Whether a contradiction was found, sure or not: to look for finer ones would only tell it twice."""
-        return bool(self.failed or self.readings)
+        return self.failed or any(claim.basis is Basis.READ for claim in self.doubts)
 
     @property
     def failed(self) -> bool:
@@ -73,6 +78,6 @@ class Outcome:
     def reason(self) -> str:
         """ "lost: 2 cm; new: 3 cm"; the doubts alone where nothing is wrong for certain."""
         if not self.failed:
-            return "; ".join(dict.fromkeys(self.doubts))
+            return "; ".join(dict.fromkeys(f"{claim.what}: {claim.text}" for claim in self.doubts))
         lists = (("lost", self.lost), ("changed", self.changed), ("new", self.new), ("swapped", self.swapped))
         return "; ".join(f"{what}: {', '.join(dict.fromkeys(items))}" for what, items in lists if items)

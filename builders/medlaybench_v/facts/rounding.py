@@ -21,10 +21,13 @@ def same(expert: Quantity, lay: Quantity) -> bool:
         return abs(expert.value * 100 - lay.value) < 0.5
     if (expert.kind, lay.kind) == ("mass", "volume"):  # an ounce is a weight, too
         return abs(expert.value - lay.raw * 28.35) <= 0.13 * expert.value
-    if expert.kind != lay.kind and {expert.kind, lay.kind} != {"French", "length"}:
+    if {expert.kind, lay.kind} == {"French", "length"}:
+        return same(_in_millimetres(expert), _in_millimetres(lay))
+    if expert.kind != lay.kind:
+        if expert.kind[:5] == lay.kind[:5] == "level":
+            return False
         return expert.raw == lay.raw or expert.raw == -lay.raw < 0  # "fifteen points below zero"
-    value = expert.value / 3.0 if (expert.kind, lay.kind) == ("French", "length") else expert.value
-    other = lay.value / 3.0 if (lay.kind, expert.kind) == ("French", "length") else lay.value
+    value, other = expert.value, lay.value
     if (value < 0) != (other < 0):
         return False
     if value == other:
@@ -62,6 +65,13 @@ def same(expert: Quantity, lay: Quantity) -> bool:
     return imperial and gap <= 0.07 * size
 
 
+def _in_millimetres(quantity: Quantity) -> Quantity:
+    """A length, or the width of a catheter in French as one, of which no digit says how it was rounded."""
+    if quantity.kind != "French":
+        return quantity
+    return quantity._replace(kind="length", value=quantity.value / 3.0, step=0.0)
+
+
 _PARTS_OF_DECADE = {"early": (0, 4), "mid": (3, 7), "middle": (3, 7), "late": (6, 9)}
 
 
@@ -81,7 +91,7 @@ def kinds_meet(expert: Quantity, lay: Quantity) -> bool:
     if (expert.kind, lay.kind) == ("mass", "volume"):
         return abs(lay.value - lay.raw * UNITS["ounce"][1]) < 1e-6
     if expert.kind.startswith("level"):
-        return lay.kind in ("ordinal", "count", "grade") and not lay.letter
+        return lay.kind.startswith("level") or (lay.kind in ("ordinal", "count", "grade") and not lay.letter)
     if lay.kind.startswith("level"):
         return expert.kind in ("ordinal", "count")
     if "stage" in (expert.kind, lay.kind):

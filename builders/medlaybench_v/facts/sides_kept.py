@@ -96,7 +96,7 @@ def _new_side(expert: Reading, lay: Reading, there: list[Side], side: str, outco
         return  # "easier to see on the right than on the left"
     if not outcome.lost and _is_free(lay, there, side):
         if _ALONE.isdisjoint(expert.bag):
-            outcome.doubts.append(f"new: {side}")
+            outcome.add("new", side, Basis.UNMET)
         return
     outcome.add("new", side, Basis.MISSING if outcome.lost else Basis.UNMET)
 
