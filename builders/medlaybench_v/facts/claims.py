@@ -150,7 +150,7 @@ def is_joined(lay: Reading, said: Said) -> bool:
     if first < 0 or lay.texts[first] not in ("and", "plus") or lay.gaps[first + 1] != " ":
         return False
     counted = first < said.first - 1
-    ends = end == len(lay.texts) or lay.gaps[end] != " " or lay.texts[end] in _PLACING
+    ends = end == len(lay.texts) or lay.gaps[end] != " " or not _PLACING.isdisjoint(lay.texts[end - 1 : end + 1])
     return (counted or ends) and not lay.texts[said.last].endswith(_NO_NOUNS)
 
 

@@ -151,7 +151,9 @@ def _cues(reading: Reading) -> list[Cue]:
                 continue
             covered = bool(found) and found[-1].start <= i < found[-1].end
             denied_end = reading.texts[i] in _BACKWARD and i - found[-1].last <= 2 if covered else False
-            if reading.texts[i] in _OF_NOW and reading.texts[end - 1] in _FORMERLY:
+            if reading.texts[i] in _OF_NOW and not _FORMERLY.isdisjoint(
+                (*reading.texts[i + 1 : min(i + 4, end)], reading.texts[end - 1])
+            ):
                 break  # "which did not bulge before" denies nothing of now
             again = denied_end or (covered and reading.texts[i] == "nor")  # "not resolved"; "neither A nor B"
             cue = None if again or any(a <= i <= b for a, b in open_spans) else _cue(reading, i, start, end)
@@ -310,7 +312,7 @@ def _back(reading: Reading, i: int, start: int) -> int:
 
 
 _JUDGED_KINDS = frozenset(("finding", "disease", "symptom", "enhancement", "uptake", "visible"))
-_JUDGED_STATES = frozenset(("effusion", "ascites", "lymphadenopathy"))
+_JUDGED_STATES = frozenset(("flow", "effusion", "ascites", "lymphadenopathy"))
 
 
 def judged(concept: str) -> bool:

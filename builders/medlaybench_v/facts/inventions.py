@@ -34,10 +34,11 @@ from builders.medlaybench_v.facts.places_told import one_more_told, place_replac
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.reading import Reading, read
 from builders.medlaybench_v.facts.regions import elsewhere
-from builders.medlaybench_v.facts.senses import Said, concepts_of, kind_of, named_by_phrases, senses
+from builders.medlaybench_v.facts.senses import Said, concepts_of, implied_by_all, kind_of, named_by_phrases, senses
 from builders.medlaybench_v.facts.words import COLOURS
 from builders.medlaybench_v.words.reads_well import plain_words
 
+_SEEN = frozenset(("finding", "state", "anatomy"))
 _FIRM = frozenset(("cause", "treatment", "symptom", "advice", "outcome"))
 _CONCEPT = attrgetter("concept")
 _IDIOM = {"idiom"}  # what no finding is, though it holds the word for one: "nuclear medicine"
@@ -142,7 +143,7 @@ def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known:
     text = lay.said(said)
     claims = any(kind_of(c) != "person" for c in concepts)
     told = (claims and told_of_the_patient(lay, said)) or _BOLD & set(lay.texts[said.first : said.last + 1])
-    if text.lower() == "back to normal" and not _RESOLVED.isdisjoint(expert.bag):
+    if not _BETTER.get(text.lower(), frozenset()).isdisjoint(expert.bag):
         return
     if not explained and told:
         done = lay.texts[said.first - 2 : said.first] == ["to", "be"] and any(kind_of(c) == "treatment" for c in known)
@@ -159,10 +160,11 @@ def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known:
         if explained or not treated or not any(kind_of(c) == "treatment" for c in known):
             verdict = not (explained or treated) and not _VERDICTS.isdisjoint(map(kind_of, firm))
             outcome.add("new", text, Basis.MISSING if verdict else Basis.SOUGHT)
-    elif all(kind_of(c) == "finding" for c in concepts) and (
-        is_joined(lay, said) if concepts & _GENERAL else is_one_more(lay, said)
-    ):
-        outcome.add("new", text, Basis.UNMET)
+    elif _SEEN.issuperset(kinds := set(map(kind_of, concepts))) and kinds != {"anatomy"}:
+        if is_joined(lay, said):
+            outcome.add("new", text, Basis.SOUGHT if known.isdisjoint(implied_by_all([said])) else Basis.UNMET)
+        elif not concepts & _GENERAL and all(kind_of(c) == "finding" for c in concepts) and is_one_more(lay, said):
+            outcome.add("new", text, Basis.UNMET)
 
 
 def _names_more(lay: Reading, first: int, end: int, unfamiliar: list[Said], known: frozenset[str]) -> bool:
@@ -188,7 +190,13 @@ _STOPS = frozenset(".;")
 _TOLD_BESIDE = frozenset(
     "finding disease symptom outcome".split()
 )  # a device or a deed may tell how something was done
-_RESOLVED = frozenset("resolved resolution disappeared disappearance vanished cleared normalized normalised".split())
+# By what an expert tells of the picture a plain caption may tell how the patient fares.
+_BETTER = {
+    "back to normal": frozenset(
+        "resolved resolution disappeared disappearance vanished cleared normalized normalised".split()
+    ),
+    "getting better": frozenset(("improvement", "improved", "improving", "improves")),
+}
 
 
 def _levels(reading: Reading) -> frozenset[int]:

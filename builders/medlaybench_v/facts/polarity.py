@@ -36,6 +36,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not (expert.get(may_deny) or lay.get(may_deny)):
         return outcome
     here, there = expert.get(polarity), lay.get(polarity)
+    if (here.signs.get("normal"), there.signs.get("normal")) == ({1}, {-1}) and _said_of_one(lay, expert, "normal"):
+        outcome.add("changed", "normal became abnormal", Basis.CONTRADICTED)
     ours, theirs = _units(expert, here), _units(lay, there)
     if not ours and not theirs:
         _by_place(expert, lay, outcome)

@@ -185,9 +185,12 @@ def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
     ends = not after or any(c in ".;:,()" for c in reading.gaps[i + 1])
     if ends or after in _LEFT_OVER:  # "no tumour left in the corner", "the 2 mm left"
         remnants = _REMNANTS if after in _LEFT_OVER else _SOME  # "none of the tumour left in", "some bands left."
-        return before in _UNIT_WORDS or not remnants.isdisjoint(texts[max(0, i - 6) : i])
+        return before in _UNIT_WORDS or not (remnants | _WHO_LEAVES).isdisjoint(texts[max(0, i - 6) : i])
     return False
 
 
 _SOME = frozenset("some any few little".split())
+_WHO_LEAVES = frozenset(
+    "that which who patient".split()
+)  # "the scar that the operation left", "the day the patient left"
 _REMNANTS = frozenset("none no any nothing anything little some more remnant what amount much scar".split())

@@ -5,6 +5,9 @@ from __future__ import annotations
 from builders.medlaybench_v.facts.binding import Placed, exchanged
 from builders.medlaybench_v.facts.binding import turned as turned_at
 from builders.medlaybench_v.facts.compared import turned
+from builders.medlaybench_v.facts.denials import may_deny
+from builders.medlaybench_v.facts.denied_places import signs_of_places
+from builders.medlaybench_v.facts.explanations import is_explained
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
@@ -59,7 +62,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             outcome.add("lost", side, Basis.UNMET if pump else Basis.MISSING)
     for side in sorted(told - hinted):
         if side == BOTH:
-            changed = _new_both(expert, lay, there)
+            changed = _new_both(expert, lay, there) or _of_one_alone(expert, lay)
             if changed:
                 outcome.changed.append(changed)
         elif not (each and BOTH in hinted | told):
@@ -96,9 +99,10 @@ def _new_side(expert: Reading, lay: Reading, there: list[Side], side: str, outco
         return  # "easier to see on the right than on the left"
     if not outcome.lost and _is_free(lay, there, side):
         if _ALONE.isdisjoint(expert.bag):
-            outcome.add("new", side, Basis.UNMET)
+            outcome.add("new", side, Basis.SOUGHT)
         return
-    outcome.add("new", side, Basis.MISSING if outcome.lost else Basis.UNMET)
+    explained = all(is_explained(lay, s.first) for s in there if s.value == side)
+    outcome.add("new", side, Basis.MISSING if outcome.lost else Basis.UNMET if explained else Basis.SOUGHT)
 
 
 _OTHERS = frozenset("contralateral ipsilateral opposite other".split())
@@ -187,6 +191,17 @@ def _new_both(expert: Reading, lay: Reading, there: list[Side]) -> str:
                     if kind_of(sense.concept) == ANATOMY and _singular(expert, sense.concept, one_sided):
                         return f"{one_sided.pop()} became both"
     return ""
+
+
+def _of_one_alone(expert: Reading, lay: Reading) -> str:
+    """What the expert caption tells of one side and denies of the other, where the lay caption denies nothing."""
+    if "unilateral" in expert.bag:
+        return "unilateral became both"
+    if lay.get(may_deny):
+        return ""
+    signs = expert.get(signs_of_places)
+    free = [side for side in (LEFT, RIGHT) if signs.get(side) == {-1}]
+    return f"none on the {free[0]} became both" if len(free) == 1 and {1} in (signs.get(LEFT), signs.get(RIGHT)) else ""
 
 
 def _singular(expert: Reading, concept: str, one_sided: set[str]) -> bool:
