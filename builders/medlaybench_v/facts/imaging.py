@@ -263,7 +263,8 @@ def _methods(
     if lost and new:
         rays = new == {XRAY} and _RAYS.search(lay.lower)
         became = f"{', '.join(sorted(lost))} became {', '.join(sorted(new))}"
-        outcome.add("changed", became, Basis.READ if rays else Basis.CONTRADICTED)
+        scanned = rays and "scanner" in lay.bag  # X-rays in a scanner make a CT
+        outcome.add("changed", became, Basis.UNMET if scanned else Basis.READ if rays else Basis.CONTRADICTED)
     else:
         for method in sorted(lost):
             told = method not in _SLICED or here.sequences & there.sequences  # a T1 picture is one of MRI
