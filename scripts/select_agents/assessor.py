@@ -12,7 +12,7 @@ import typer
 
 from baselines.dialogue.game import ScriptedAgent
 from baselines.results.comparison import FinishedRun, read_runs
-from baselines.results.run import DataUsed, ModelUsed, RunRecord
+from baselines.results.run import DataUsed, RunRecord
 from baselines.threemdbench.consultation import selection_assessor
 from baselines.threemdbench.consultation.agents import scripted_agent
 from baselines.threemdbench.consultation.cases import Cases
@@ -26,7 +26,7 @@ from baselines.threemdbench.consultation.selection_raters import (
     read_sheets,
 )
 from loaders.errors import InputError
-from scripts.select_agents.candidates import Selecting, Sheets, cases_of, digest_of, play_each, reasons_of
+from scripts.select_agents.candidates import Selecting, Sheets, cases_of, digest_of, models_of, play_each, reasons_of
 from scripts.terminal.console import errors
 from scripts.terminal.finish import finish
 from scripts.terminal.options import Out, refuse_itself
@@ -82,7 +82,7 @@ def command(options: Assessors) -> None:
     record = RunRecord(
         baseline="assessor-selection",
         data=DataUsed.of(opened),
-        models=tuple(ModelUsed("assessor", name) for name in options.candidates),
+        models=models_of(played),
         options={
             "dialogues": len(annotations.dialogues),
             "raters": list(everyone.raters),

@@ -13,7 +13,7 @@ import typer
 
 from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
 from baselines.dialogue.run import Played
-from baselines.results.run import because
+from baselines.results.run import ModelUsed, because
 from baselines.threemdbench.consultation.cases import Cases, read_cases
 from baselines.threemdbench.consultation.names import check_candidates
 from loaders.files.opening import read_file
@@ -58,6 +58,11 @@ def play_each(
         mine = replace(options, max_cost=left)
         played[name] = play(game, cases, roles, mine, title=name, out=options.out / _folder(name))
     return played
+
+
+def models_of(played: Mapping[str, Played[Any]]) -> tuple[ModelUsed, ...]:
+    """The models that played for any candidate, each once."""
+    return tuple(dict.fromkeys(model for run in played.values() for model in run.models))
 
 
 def reasons_of(data: str | None, played: Mapping[str, Played[Any]], *more: str | None) -> str | None:

@@ -15,7 +15,7 @@ from baselines.threemdbench.consultation.selection_agents import scripted_agent
 from baselines.threemdbench.consultation.selection_game import read_selection_prompts, selection_game
 from loaders.models.sentences import open_sentence_encoder
 from scripts.run.consultation import Data
-from scripts.select_agents.candidates import Selecting, Split, cases_of, play_each, reasons_of
+from scripts.select_agents.candidates import Selecting, Split, cases_of, models_of, play_each, reasons_of
 from scripts.terminal.console import warn
 from scripts.terminal.finish import finish
 from scripts.terminal.options import Device, Out
@@ -69,11 +69,7 @@ def command(options: Patients) -> None:
     record = RunRecord(
         baseline="patient-selection",
         data=DataUsed.of(opened),
-        models=(
-            *(ModelUsed("patient", name) for name in options.candidates),
-            *(ModelUsed(role, name) for role, name in others.items()),
-            ModelUsed("sentence encoder", options.encoder, sentences.revision),
-        ),
+        models=(*models_of(played), ModelUsed("sentence encoder", options.encoder, sentences.revision)),
         options={"cases": len(cases), "unplayable": len(read.invalid), "near": selection.NEAR},
         prompts=texts.digests,
         seeds=options.seeds,

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from baselines.dialogue.game import Script
-from baselines.results.run import read_run
+from baselines.results.run import ELSEWHERE, ModelUsed, read_run
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Case
 from baselines.threemdbench.consultation.selection_agents import BY_ROLE, judge
 from loaders.errors import InputError
@@ -24,6 +24,7 @@ from scripts.cli import execute
 from scripts.select_agents import candidates
 from scripts.select_agents.candidates import Selecting
 from tests.parts import played_consultations
+from tests.parts.chat_server import ChatServer, Reply
 from tests.parts.pictures import drawn, jpeg
 from tests.parts.played_consultations import write_cases
 
@@ -65,6 +66,17 @@ def test_patients_are_ranked_marked_and_kept_apart(photos: Path, tmp_path: Path)
     before = [path.read_bytes() for path in sorted(out.glob("scripted-*/dialogues.jsonl"))]
     assert execute(arguments) == 0
     assert [path.read_bytes() for path in sorted(out.glob("scripted-*/dialogues.jsonl"))] == before
+
+
+def test_the_record_has_the_model_that_a_server_says_it_asked(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    with ChatServer(lambda body: Reply("I do not know.", model="dated-1")) as server:
+        named = ("--patient", "openai-api/local/alias", "--base-url", server.base_url, "--limit", "1")
+        assert execute(["select", "patient", str(photos), *named, *PATIENTS, "-o", str(tmp_path / "select")]) == 0
+    record, _ = read_run(tmp_path / "select")
+    assert ModelUsed("patient", "openai-api/local/alias", "dated-1", ELSEWHERE) in record.models
 
 
 def test_ranks_over_fewer_cases_than_were_played_are_told(
