@@ -30,6 +30,7 @@ from urllib.parse import urlsplit
 
 from loaders.models.inspect_form import answer_of, counted, served
 from loaders.models.messages import Answer, Message
+from loaders.models.replies import marked
 
 if TYPE_CHECKING:
     import aiohttp
@@ -279,7 +280,7 @@ def plain(reply: Reply) -> Answer | None:
     if choice.get("logprobs") or choice.get("error"):
         return None
     details = usage.get("completion_tokens_details") or {}
-    thought = not isinstance(details, dict) or details.get("reasoning_tokens") or "<think" in text
+    thought = not isinstance(details, dict) or details.get("reasoning_tokens") or "<think" in marked(text)
     if thought or not text.strip():
         return None
     return Answer(text, counted(asked), counted(answered), _STOPS[stop], served=served(model))

@@ -91,16 +91,15 @@ def _shared(kind: Any) -> Any:
 def answer_of(output: Any) -> Answer:
     """The answer in an output of inspect_ai."""
     stop = str(output.stop_reason)
-    usage = output.usage
-    if usage is None:
-        # A rejected prompt: inspect_ai returns the provider's error as if the model had said it.
-        refused = stop in ("model_length", "content_filter")
-        return Answer("" if refused else output.completion, None, None, stop)
+    usage, read, written = output.usage, None, None
+    if usage is None and stop in ("model_length", "content_filter"):
+        return Answer("", None, None, stop)  # a rejected prompt: the text is the provider's error
     parts = output.message.content
     if isinstance(parts, list) and any(part.type == "text" and part.refusal for part in parts):
         stop = "content_filter"
-    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-    read, written = counted(usage.input_tokens + cached), counted(usage.output_tokens)
+    if usage is not None:
+        cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+        read, written = counted(usage.input_tokens + cached), counted(usage.output_tokens)
     return Answer(output.completion, read, written, stop, _thought(output), served(output.model))
 
 
@@ -121,8 +120,6 @@ def _thought(output: Any) -> str | None:
     parts = [part for part in content if part.type == "reasoning"] if isinstance(content, list) else []
     if parts:
         return "\n".join(part.reasoning for part in parts if not part.redacted).strip()
-    hidden = output.usage.reasoning_tokens or (
-        # All tokens are used up and no word was said: they went somewhere.
-        not output.completion.strip() and str(output.stop_reason) == "max_tokens" and output.usage.output_tokens
-    )
-    return "" if hidden else None
+    # All tokens are used up and no word was said: they went somewhere, even if the provider counts none of them.
+    silent = not output.completion.strip() and str(output.stop_reason) == "max_tokens"
+    return "" if silent or (output.usage and output.usage.reasoning_tokens) else None

@@ -1,14 +1,28 @@
 """Replies of servers that speak the protocol of OpenAI nearly, in the form in which inspect_ai reads them.
 
-It fails on a count of tokens of which half is missing, although the answer is there and was paid for, and takes a
-failure that is sent as a success for an answer.
+It fails on a count of tokens of which half is missing, although the answer is there and was paid for; it takes a
+failure that is sent as a success for an answer, and a thought within the text for a part of it, unless it is marked
+with `<think>`.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from typing import Any
+
+# The marks of gpt-oss, MedGemma, Gemma 4, Command A, Seed-OSS, Magistral, Kimi-VL and HuatuoGPT-o1, in that order.
+_BEGUN = (
+    r"<\|channel\|>analysis<\|message\|>|<unused94>(?:thought\n)?|<\|channel>thought\n|<\|START_THINKING\|>|<seed:think>"
+    r"|\[THINK\]|◁think▷|## Thinking\n(?=.*\n## Final Response\n)"
+)
+_ENDED = (
+    r"(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final(?:<\|constrain\|>|[^<])*<\|message\|>|<unused95>|<channel\|>"
+    r"|<\|END_THINKING\|>(?:<\|START_RESPONSE\|>)?|</seed:think>|\[/THINK\]|◁/think▷|\n## Final Response\n"
+)
+_THOUGHT = re.compile(rf"\A\s*(?:{_BEGUN})(.*?)(?:({_ENDED})|\Z)", re.DOTALL)
+_LAST = re.compile(r"<\|(?:end|return|END_RESPONSE)\|>\s*\Z")
 
 
 async def as_meant(response: Any) -> None:
@@ -39,12 +53,25 @@ def _meant(told: dict[str, Any]) -> tuple[int, Any]:
 
 
 def _whole(choice: Any) -> Any:
-    """A choice whose text, if it comes in parts, is one text."""
+    """A choice whose text, if it comes in parts, is one text, with the marks of a thought that everybody knows."""
     match choice:
         case {"message": {"content": [*parts], **message}}:
             texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
             return {**choice, "message": {**message, "content": "".join(texts)}}
+        case {"message": {"content": str(text), **message}}:
+            return {**choice, "message": {**message, "content": marked(text)}}
     return choice
+
+
+def marked(text: str) -> str:
+    """A text whose thought is marked with `<think>`, whatever its model marks it with; the text itself if with nothing.
+
+    >>> marked("<unused94>thought\\nHm.<unused95>A pocket of pus."), marked("[THINK]Hm")
+    ('<think>Hm.</think>A pocket of pus.', '<think>Hm')
+    """
+    if (found := _THOUGHT.match(text)) is None:
+        return text
+    return f"<think>{found[1]}" + f"</think>{_LAST.sub('', text[found.end() :])}" * (found[2] is not None)
 
 
 def _usage(told: Any) -> Any:

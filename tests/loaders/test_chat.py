@@ -684,7 +684,47 @@ def test_thoughts_have_room_of_their_own_and_are_separated(server: ChatServer, c
     assert [request.body["max_tokens"] for request in server.requests] == [50, 50 + THOUGHTS, 50 + THOUGHTS]
 
 
-@pytest.mark.parametrize("text", ["<think>hm hm", "Hm, hm.</think>\nA pocket of", "Hm, hm, hm"])
+@both_ways
+def test_tokens_that_went_nowhere_were_thoughts(server: ChatServer, calm: Calm) -> None:
+    """Gemini's endpoint counts no token of a thought that uses them all up, and others count nothing."""
+    usage: list[dict[str, int]] = [{"prompt_tokens": 9, "completion_tokens": 0, "total_tokens": 59}]
+
+    def reply(body: dict[str, Any]) -> Fault:
+        text, stop = ("A pocket of pus.", "stop") if body["max_tokens"] > 50 else (None, "length")
+        told = {"id": "x", "object": "chat.completion", "created": 0, "model": "dated"}
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": stop}
+        return raw(200, json.dumps({**told, "choices": [choice], **({"usage": usage[0]} if usage else {})}))
+
+    server.reply = reply
+    assert ask(opened(server, calm)) == Answer("A pocket of pus.", 9, 0, "stop", None, "dated")
+    usage.clear()
+    assert ask(opened(server, calm)) == Answer("A pocket of pus.", None, None, "stop", None, "dated")
+
+
+MARKED = {
+    "gpt-oss": "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Pus.<|return|>",
+    "gpt-oss, in JSON": "<|channel|>analysis<|message|>Hm.<|end|><|channel|>final <|constrain|>json<|message|>Pus.",
+    "MedGemma": "<unused94>thought\nHm.<unused95>Pus.",
+    "Gemma 4": "<|channel>thought\nHm.<channel|>Pus.",
+    "Command A": "<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>Pus.<|END_RESPONSE|>",
+    "Seed-OSS": "<seed:think>Hm.</seed:think>Pus.",
+    "Magistral": "[THINK]Hm.[/THINK]Pus.",
+    "Kimi-VL": "◁think▷Hm.◁/think▷Pus.",
+    "HuatuoGPT-o1": "## Thinking\n\nHm.\n\n## Final Response\n\nPus.",
+}
+
+
+@both_ways
+@pytest.mark.parametrize("text", MARKED.values(), ids=MARKED)
+def test_a_thought_is_told_from_the_answer_whatever_marks_it(server: ChatServer, calm: Calm, text: str) -> None:
+    server.reply = text
+    answer = ask(opened(server, calm))
+    assert (answer.text, answer.thought) == ("Pus.", "Hm.")
+
+
+@pytest.mark.parametrize(
+    "text", ["<think>hm hm", "Hm, hm.</think>\nA pocket of", "Hm, hm, hm"]
+)
 def test_a_thought_within_the_text_is_one_too(server: ChatServer, calm: Calm, text: str) -> None:
     # The start of a thought may stand in the model's template, so that only its end is in the text.
     server.reply = [Reply(text, "length"), Reply("Hm, hm.</think>A pocket of pus.")]
