@@ -112,6 +112,7 @@ class ModelOptions(Options):
     ] = ()
     prompts: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with your own prompt texts.")] = None
     concurrency: Annotated[int, typer.Option(min=1, help="Maximum concurrent requests to the model.")] = 16
+    timeout: Annotated[float, typer.Option(min=1.0, help="Timeout per request to the model, in seconds.")] = 120.0
 
 
 Chosen = TypeVar("Chosen", bound=Options)
@@ -149,7 +150,7 @@ class Build(Generic[Chosen]):
                 if given:
                     raise InputError(option, found=str(given), expected="--model NAME: no model is asked")
             return None
-        model = open_model(options.model, base_url=options.base_url)
+        model = open_model(options.model, base_url=options.base_url, timeout=options.timeout, any_temperature=True)
         bucket = self.store if self.store.anywhere else None
         return Chat(model, texts, self.workspace / "answers.sqlite", options.concurrency, bucket)
 

@@ -88,7 +88,7 @@ def command(
     if write:
         check_folder(write.parent)
         refuse_other(write, [table_bytes(_COLUMNS, ())], what="list of failures")
-    judging = judge_of(open_model(judge, base_url=tuple(base_url))) if judge else None
+    judging = judge_of(open_model(judge, base_url=tuple(base_url), any_temperature=True)) if judge else None
     lexicon = Lexicon(combine([read_vocabulary(name) for name in vocabulary]).terms)
     tally, failing, doubtful, drawn = _sorted(audit(_rows(source, split, revision), lexicon), judge_passed)
     _show("fail a gate", failing, show)

@@ -160,7 +160,7 @@ class Options(ModelOptions):
 
 
 # What only a source of threads heeds; with cases that are complete it would do nothing.
-_OF_THREADS = tuple("cases community since until any_family key model base_url prompts concurrency".split())
+_OF_THREADS = tuple("cases community since until any_family key model base_url prompts concurrency timeout".split())
 
 
 def _check_heeded(options: Options, source: Written | Dumps) -> None:

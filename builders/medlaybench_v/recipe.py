@@ -184,7 +184,10 @@ def plan(build: Build[Options]) -> Plan:
     vocabulary = combine(vocabularies)
     recognizers = tuple(_recognizers(options))
     chat = build.chat(partial(read_prompts, judged=options.judge is not None))
-    judge = judge_of(open_model(options.judge, base_url=options.judge_url), options.prompts) if options.judge else None
+    judge = None
+    if options.judge:
+        judging = open_model(options.judge, base_url=options.judge_url, timeout=options.timeout, any_temperature=True)
+        judge = judge_of(judging, options.prompts)
     reasons = ["the captions and drawings were made for this project, not taken from patients"]
     return Plan(
         rows=_rows(source, options),

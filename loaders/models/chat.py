@@ -23,7 +23,7 @@ import math
 import os
 import re
 import ssl
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -37,6 +37,7 @@ from loaders.models.endpoint import PREFIX, Endpoint
 from loaders.models.failures import secrets_of, unusable
 from loaders.models.inspect_form import answer_of, response_schema, to_inspect
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
+from loaders.models.refused import TEMPERATURE, Asked
 from loaders.models.replies import as_meant
 from loaders.models.scripted_chat import script_named, scripted
 from loaders.models.servers import Servers
@@ -45,6 +46,7 @@ from loaders.models.tries import REFUSED, Tries
 THOUGHTS = 8192
 """Tokens that a reasoning model may use for thinking, in addition to those of its answer."""
 
+_log = logging.getLogger(__name__)
 _NO_LIMIT = 1_000_000
 _ADDRESS = re.compile(r"https?://(?:\[[\da-f:]+:[\da-f:.]*\](?::\d+)?|[^/\[\]]+)(?:/|$)", re.IGNORECASE)
 
@@ -55,20 +57,24 @@ def open_model(
     timeout: float = 120,
     max_retries: int = 5,
     base_url: str | Sequence[str] | None = None,
+    any_temperature: bool = False,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> ChatModel:
     """The chat model of that name. Open it once and keep it; it may be used from one event loop after another.
 
     `base_url` is the address of the server, or those of several that serve the same model (`servers`).
     `timeout` is in seconds per try, rounded up to whole ones; `max_retries` is the number of tries after the first;
-    a rate limit is waited for beyond them (`tries.RATE_LIMIT`).
+    a busy server is waited for beyond them (`tries.RATE_LIMIT`).
+    With `any_temperature`, a model that refuses the temperature is asked at its own, instead of failing.
     Between tries it waits 1, 2, 4, … up to 60 s, or what the server asks for (`sleep` does the waiting).
 
     Raises ModelError for a name, key or address that cannot work; MissingExtra for a package that is not installed.
     """
     if timeout <= 0 or max_retries < 0:
         raise ValueError("timeout must be positive and max_retries not negative")
-    opening = partial(open_model, name, timeout=timeout, max_retries=max_retries, sleep=sleep)
+    opening = partial(
+        open_model, name, timeout=timeout, max_retries=max_retries, any_temperature=any_temperature, sleep=sleep
+    )
     if base_url is not None and not isinstance(base_url, str):
         addresses: Sequence[str | None] = list(dict.fromkeys(base_url)) or [None]
         opened = [opening(base_url=address) for address in addresses]
@@ -108,6 +114,8 @@ def open_model(
     found = InspectModel(model, name=name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
     if provider in PROVIDERS:
         found = found.directly()
+    if any_temperature:
+        found.wanted = ()
     return found.opened_by(partial(opening, base_url=base_url))
 
 
@@ -145,6 +153,8 @@ class InspectModel(ChatModel):
     """
 
     stand_in = False
+    wanted: Collection[str] = (TEMPERATURE,)
+    """What a request is never sent without (`refused`)."""
 
     def __init__(
         self,
@@ -169,6 +179,7 @@ class InspectModel(ChatModel):
         self._tries = Tries(self.name, math.ceil(timeout), max_retries, secrets, partial(_retry_after, model), sleep)
         self._direct: Direct | None = None
         self._thinks: bool | None = None  # not known yet
+        self._without: frozenset[str] = frozenset()  # what its server refuses
         self._logged = False
         self._again: Callable[[], ChatModel] | None = None
 
@@ -234,26 +245,36 @@ class InspectModel(ChatModel):
         self, messages: Sequence[Message], json_schema: Mapping[str, Any] | None, decoding: Decoding, room: int = 0
     ) -> Answer:
         """The answer to a request that may be `room` tokens longer than the decoding says."""
+        whole = Asked(messages, json_schema, decoding)
+        while True:
+            asked = whole.leaving_out(self._without)
 
-        schema = None if json_schema is None else response_schema(json_schema)
+            async def ask(request: str, asked: Asked = asked) -> Answer:
+                generate = partial(self._generated, asked, room, request)
+                if self._direct is not None:
+                    drawn = (room, asked.without, *sorted(asked.decoding.items()), json.dumps(asked.json_schema))
+                    answer = await self._direct.ask(asked.messages, drawn, request, generate)
+                    if answer is not None:
+                        return answer
+                return answer_of(await generate(self._model))
 
-        async def ask(request: str) -> Answer:
-            generate = partial(self._generated, messages, schema, decoding, room, request)
-            if self._direct is not None:
-                drawn = (room, *sorted(decoding.items()), json.dumps(json_schema))
-                answer = await self._direct.ask(messages, drawn, request, generate)
-                if answer is not None:
-                    return answer
-            return answer_of(await generate(self._model))
+            try:
+                return await self._tries.until_answered(ask, messages, str(room))
+            except ModelError as error:
+                part = asked.refused(error.found, self.wanted) if error.found.startswith(REFUSED) else None
+                if part is None:
+                    raise
+                if part not in self._without:
+                    _log.warning(
+                        "%s refuses %s, which is left out or sent in another form from now on", self.name, part
+                    )
+                self._without |= {part}
 
-        return await self._tries.until_answered(ask, messages, str(room))
-
-    async def _generated(
-        self, messages: Sequence[Message], schema: Any, decoding: Decoding, room: int, request: str, model: Any
-    ) -> Any:
+    async def _generated(self, asked: Asked, room: int, request: str, model: Any) -> Any:
         """The output of inspect_ai's `model`, asked once."""
         from inspect_ai.model import GenerateConfig
 
+        decoding, longest = asked.decoding, asked.decoding["max_tokens"] + room
         temperature = decoding["temperature"]
         greedy = temperature == 0 and hasattr(model.api, "do_sample")
         if greedy:
@@ -264,10 +285,11 @@ class InspectModel(ChatModel):
         config = GenerateConfig(
             temperature=None if greedy or temperature is None else float(temperature),
             top_p=decoding.get("top_p"),
-            max_tokens=decoding["max_tokens"] + room,
+            max_tokens=None if "max_tokens" in asked.without else longest,
+            extra_body={"max_completion_tokens": longest} if "max_tokens" in asked.without else None,
             seed=decoding.get("seed"),
             reasoning_effort=decoding.get("reasoning_effort"),
-            response_schema=schema,
+            response_schema=None if asked.json_schema is None else response_schema(asked.json_schema),
             reasoning_summary="none",  # otherwise OpenAI's reasoning models are sent a paid request to probe for it
             max_retries=0,  # unlimited unless set
             attempt_timeout=self._tries.timeout,
@@ -280,10 +302,10 @@ class InspectModel(ChatModel):
         replied = getattr(getattr(client, "_client", None), "event_hooks", {"response": []})["response"]
         if as_meant not in replied:
             replied.append(as_meant)
-        asked = model.generate([to_inspect(message) for message in messages], config=config, cache=False)
+        answer = model.generate([to_inspect(message) for message in asked.messages], config=config, cache=False)
         # inspect_ai appends each prompt to a transcript that lives as long as the context: in an evaluation the
         # sample's, elsewhere that of a task created for it.
-        output = await (asked if self._logged else asyncio.create_task(asked))
+        output = await (answer if self._logged else asyncio.create_task(answer))
         if not output.choices:
             raise ValueError("it holds no choice")
         return output

@@ -75,10 +75,12 @@ def cause_of(error: BaseException) -> BaseException:
 def said_in(body: object) -> str:
     """What a provider says in the body of an error, whose form each server chooses; "" for nothing, and for a page.
 
-    >>> said_in([{"error": {"message": "too long"}}]), said_in({"detail": [{"msg": "Field required", "input": "…"}]})
-    ('too long', 'Field required')
+    >>> said_in([{"error": {"message": "too long"}}]), said_in({"detail": [{"msg": "Unknown", "loc": ["body", "n"]}]})
+    ('too long', 'Unknown: body.n')
     """
     while isinstance(body, list | dict):
+        if isinstance(body, dict) and isinstance(body.get("loc"), list):  # a validator's, as of FastAPI
+            return f"{body.get('msg')}: {'.'.join(map(str, body['loc']))}"
         parts = body if isinstance(body, list) else [body.get(name) for name in ("message", "msg", "detail", "error")]
         body = next(filter(None, parts), None)
     return body if isinstance(body, str) and not body.startswith("<") else ""

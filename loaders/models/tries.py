@@ -17,7 +17,7 @@ from loaders.models.messages import REQUEST, Answer, Message
 from loaders.models.waiting import waiting
 
 LONGEST_BACKOFF = 60.0  # seconds between two tries if the server does not say how long
-RATE_LIMIT = 300.0  # seconds that a request waits for a server that says "too many requests" and not for how long
+RATE_LIMIT = 300.0  # seconds that a request waits for a server that is busy and does not say for how long
 LONGEST_ANSWER = 1_000_000  # characters, thoughts included: they are stored, and read once more in every turn
 LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated as down
 REFUSED = "refused the request or failed"
@@ -50,7 +50,7 @@ class Tries:
         Raises: ModelError after the last try, or when another cannot help; ModelRefused, MissingExtra.
         """
         attempt, refused, name = 0, 0, REQUEST.get()
-        limits, waited = 0, 0.0  # the tries that met a rate limit, and the seconds waited for it
+        limits, waited = 0, 0.0  # the tries that met a busy server, and the seconds waited for it
         while True:
             try:
                 # a request that was answered, if only with an error, gets a new name when it is sent again
@@ -79,8 +79,8 @@ class Tries:
     def _wait(self, error: Exception, attempt: int, limits: int, waited: float) -> float | None:
         """Seconds to wait before the next try; None if there is none, or if it could not help.
 
-        All tries count except for a rate limit, which passes with time: if retries are allowed at all, it is waited for
-        as often as that, and until `RATE_LIMIT` seconds are spent.
+        All tries count except those that met a busy server, which passes with time: if retries are allowed at all, it
+        is waited for as often as that, and until `RATE_LIMIT` seconds are spent.
         """
         cause = cause_of(error)
         if _limited(cause):
@@ -99,7 +99,11 @@ class Tries:
             return unusable(self.name, error, self.secrets)
         cause = cause_of(error)
         status = getattr(cause, "status_code", None)
-        if status in (401, 403) or (status == 400 and _OF_THE_KEY.search(text)):
+        if (
+            status == 401
+            or (status == 403 and not _OF_THE_TEXT.search(text))
+            or (status == 400 and _OF_THE_KEY.search(text))
+        ):
             do = "Check the key and what it may use, then run the same command again"
             return ModelRefused(self.name, found=f"refused the API key: {text}", do=do)
         if status == 402 or _spent(cause) or (status == 400 and _OF_CREDIT.search(text)):
@@ -156,17 +160,25 @@ class Tries:
         return cleaned(text, self.secrets)
 
 
-# Some providers answer 400 where others answer 401 and 402, which would pass for a fault of the request. A request that
-# is too long or unwanted is refused in other words.
+# Some providers answer 400 where others answer 401 and 402, which would pass for a fault of the request, or 403 where
+# others answer 400. A request that is too long or unwanted is refused in other words.
+_OF_THE_TEXT = re.compile(r"\bflagged\b|\bmoderation\b|\bcontent[ _-]policy\b", re.I)  # OpenRouter, guardrails
 _OF_THE_KEY = re.compile(r"\bapi[ _-]key\b", re.I)
 _OF_CREDIT = re.compile(r"\bcredit balance\b|\bbilling\b|\binsufficient (?:balance|credits?|funds|quota)\b", re.I)
 
 
 def _spent(cause: BaseException) -> bool:
-    """Whether the server says that the account's quota is spent, with the status of a rate limit."""
-    return getattr(cause, "code", None) == "insufficient_quota"
+    """Whether the server says that the account's quota is spent, with the status of a rate limit or of a bad request.
+
+    The words are those of OpenAI, Moonshot, LiteLLM and DashScope.
+    """
+    words = {"insufficient_quota", "exceeded_current_quota_error", "budget_exceeded", "Arrearage"}
+    return not words.isdisjoint(str(getattr(cause, name, "")) for name in ("code", "type"))
 
 
 def _limited(cause: BaseException) -> bool:
-    """Whether the server says "too many requests"; a spent quota does not pass with time."""
-    return getattr(cause, "status_code", None) == 429 and not _spent(cause)
+    """Whether the server is busy: too many requests, a model that loads (503) or is overloaded (529 of Anthropic).
+
+    A spent quota does not pass with time.
+    """
+    return getattr(cause, "status_code", None) in (429, 503, 529) and not _spent(cause)

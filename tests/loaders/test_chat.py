@@ -6,10 +6,11 @@ import asyncio
 import base64
 import json
 import logging
+import pickle
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import Context
 from pathlib import Path
 from typing import Any
@@ -131,7 +132,7 @@ def test_history_seed_schema_and_image_are_passed_on(server: ChatServer, calm: C
 
 
 def test_openai_itself_goes_through_the_same_door(server: ChatServer, calm: Calm) -> None:
-    server.faults += [status(503)] * 9
+    server.faults += [status(502)] * 9
     chat = open_model("openai/gpt-4o-mini", base_url=server.base_url, max_retries=1, sleep=calm)
     assert "gave no answer in 2 tries" in refused(chat)
     assert len(server.requests) == 2
@@ -219,12 +220,11 @@ def test_a_rejected_prompt_is_an_answer_without_text(server: ChatServer, calm: C
 PASSING: list[tuple[Fault, str]] = [
     (status(408), "HTTP 408: out of order"),
     (status(500), "HTTP 500: out of order"),
-    (status(503), "HTTP 503: out of order"),
     (raw(502, "<html>Bad gateway</html>", "text/html"), "HTTP 502"),
     (cut(), "Connection reset by peer"),
     (cut(after_bytes=40), "Connection error. ("),
     (raw(200, '{"id": "x", "choices": [{'), "a reply that is no chat completion"),
-    (raw(200, '{"error": {"code": 503, "message": "upstream"}}'), "HTTP 503: upstream"),
+    (raw(200, '{"error": {"code": 504, "message": "upstream"}}'), "HTTP 504: upstream"),
     (raw(200, '{"error": "upstream", "choices": []}'), "HTTP 502: upstream"),
     (raw(200, '{"choices": null}'), "a reply that is no chat completion. Check"),
     (raw(200, '{"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": []}'), "no choice"),
@@ -258,12 +258,13 @@ def test_passing_failures_are_retried_and_bounded(server: ChatServer, calm: Calm
     assert len(server.requests) == 6
 
 
+@pytest.mark.parametrize("code", [429, 503, 529], ids=["rate limit", "the model loads", "overloaded"])
 @pytest.mark.parametrize(("retries", "waits"), [(2, [1, 2, 4, 8, 16, 32, 60, 60, 60, 60]), (0, [])])
-def test_a_rate_limit_is_waited_for_but_not_forever(
-    server: ChatServer, calm: Calm, retries: int, waits: list[float]
+def test_a_busy_server_is_waited_for_but_not_forever(
+    server: ChatServer, calm: Calm, retries: int, waits: list[float], code: int
 ) -> None:
     model = opened(server, calm, retries=retries)
-    server.faults += [status(429)] * 30
+    server.faults += [status(code)] * 30
     assert f"in {len(waits) + 1} tr" in refused(model)
     assert calm.waits == waits and (not waits or RATE_LIMIT <= sum(waits) < RATE_LIMIT + 60)
 
@@ -357,7 +358,7 @@ def test_waits_are_reported_while_they_last_without_anything_that_was_said(serve
 
 
 def test_waits_grow_to_a_minute_and_no_more(server: ChatServer, calm: Calm) -> None:
-    server.faults += [status(503)] * 9
+    server.faults += [status(502)] * 9
     refused(opened(server, calm, retries=8))
     assert calm.waits == [1, 2, 4, 8, 16, 32, 60, 60]
 
@@ -401,6 +402,9 @@ def test_lasting_failures_are_not_retried(server: ChatServer, calm: Calm, code: 
     ("fault", "text"),
     [
         (status(429, error="insufficient_quota"), "wants to be paid: HTTP 429"),
+        (status(429, error="budget_exceeded"), "wants to be paid: HTTP 429"),
+        (raw(429, '{"error": {"message": "suspended", "type": "exceeded_current_quota_error"}}'), "wants to be paid"),
+        (status(400, error="Arrearage"), "wants to be paid: HTTP 400"),
         (status(400, message="Your credit balance is too low to access the API."), "wants to be paid: HTTP 400"),
         (status(400, message="Enable billing on this project."), "wants to be paid: HTTP 400"),
         (status(400, message="API key not valid. Please pass a valid API key."), "refused the API key: HTTP 400"),
@@ -412,6 +416,61 @@ def test_what_is_no_fault_of_a_request_ends_the_work(server: ChatServer, calm: C
     with pytest.raises(ModelRefused, match=text):
         ask(opened(server, calm))
     assert len(server.requests) == 1
+
+
+@both_ways
+def test_a_flagged_question_is_no_fault_of_the_key(server: ChatServer, calm: Calm) -> None:
+    server.faults += [status(403, message="It requires moderation. Your input was flagged.")]
+    with pytest.raises(ModelError, match="refused the request or failed: HTTP 403") as caught:
+        ask(opened(server, calm))
+    assert not isinstance(caught.value, ModelRefused)
+
+
+# What a server does not take
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+
+
+TAKES_NOT: list[tuple[Callable[[dict[str, Any]], bool], str]] = [
+    (lambda body: "response_format" in body, "This response_format type is unavailable now"),
+    (lambda body: "seed" in body, 'Invalid JSON payload received. Unknown name "seed": Cannot find field.'),
+    (lambda body: "max_tokens" in body, "'max_tokens' is not supported. Use 'max_completion_tokens' instead."),
+    (lambda body: body["messages"][0]["role"] == "system", "System role not supported"),
+]
+
+
+@both_ways
+@pytest.mark.parametrize(("held", "message"), TAKES_NOT, ids=["schema", "seed", "max_tokens", "system"])
+def test_what_a_server_does_not_take_is_left_out_from_then_on(
+    server: ChatServer, calm: Calm, held: Callable[[dict[str, Any]], bool], message: str
+) -> None:
+    server.reply = lambda body: status(400, message=message) if held(body) else Reply("A pocket of pus.")
+    model = opened(server, calm)
+
+    async def twice() -> list[Answer]:
+        return [await model.ask(HELLO, temperature=0, max_tokens=50, seed=1, json_schema=SCHEMA) for _ in range(2)]
+
+    assert [answer.text for answer in asyncio.run(twice())] == ["A pocket of pus."] * 2
+    bodies = [request.body for request in server.requests]
+    assert [held(body) for body in bodies] == [True, False, False] and bodies[1] == bodies[2]
+    last = {**bodies[2], "max_tokens": 50} if "max_completion_tokens" in bodies[2] else bodies[2]
+    assert last["max_tokens"] == 50 and HELLO[0].text in last["messages"][0]["content"]
+    assert HELLO[1].text in last["messages"][-1]["content"]
+
+
+def test_a_field_that_a_validator_names_is_left_out(server: ChatServer, calm: Calm) -> None:
+    told = '{"message": {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Not permitted"}]}}'
+    server.reply = lambda body: raw(422, told) if "seed" in body else Reply("A pocket of pus.")
+    asked = opened(server, calm).ask(HELLO, temperature=0, max_tokens=50, seed=1)
+    assert asyncio.run(asked).text == "A pocket of pus."
+
+
+def test_a_temperature_is_left_out_only_if_nobody_records_it(server: ChatServer, calm: Calm) -> None:
+    message = "Unsupported value: 'temperature' does not support 0 with this model."
+    server.reply = lambda body: status(400, message=message) if "temperature" in body else Reply("A pocket of pus.")
+    assert message.rstrip(".") in refused(opened(server, calm))
+    lenient = open_model(opened(server, calm).name, base_url=server.base_url, any_temperature=True, sleep=calm)
+    assert ask(lenient).text == ask(pickle.loads(pickle.dumps(lenient))).text == "A pocket of pus."
 
 
 # What must never be shown
@@ -722,9 +781,7 @@ def test_a_thought_is_told_from_the_answer_whatever_marks_it(server: ChatServer,
     assert (answer.text, answer.thought) == ("Pus.", "Hm.")
 
 
-@pytest.mark.parametrize(
-    "text", ["<think>hm hm", "Hm, hm.</think>\nA pocket of", "Hm, hm, hm"]
-)
+@pytest.mark.parametrize("text", ["<think>hm hm", "Hm, hm.</think>\nA pocket of", "Hm, hm, hm"])
 def test_a_thought_within_the_text_is_one_too(server: ChatServer, calm: Calm, text: str) -> None:
     # The start of a thought may stand in the model's template, so that only its end is in the text.
     server.reply = [Reply(text, "length"), Reply("Hm, hm.</think>A pocket of pus.")]
@@ -745,7 +802,7 @@ def test_a_thinking_model_that_is_down_is_down(server: ChatServer, calm: Calm) -
     server.reply = "<think>hm</think>A pocket of pus."
     model = opened(server, calm)
     ask(model)
-    server.faults += [status(503)] * 9
+    server.faults += [status(502)] * 9
     assert "gave no answer in 3 tries" in refused(model)
     assert len(server.requests) == 1 + 3
 

@@ -24,7 +24,7 @@ REFUSED_FOR_EVER = pytest.mark.parametrize(
     ids=["policy", "filter", "500", "too long"],
 )
 """What a server may always say to one row, and how a build gives the reason."""
-AWAY = pytest.mark.parametrize("fault", [status(503), cut()], ids=["503", "no connection"])
+AWAY = pytest.mark.parametrize("fault", [status(502), cut()], ids=["502", "no connection"])
 """What a server that is away, or its proxy, says to everybody."""
 
 

@@ -328,7 +328,7 @@ def test_a_transient_failure_is_asked_again_in_a_new_session(failure: str, tmp_p
 @pytest.mark.parametrize(
     ("failure", "tries", "found"),
     [
-        (http(503), 3, "gave no answer in 3 tries; the last error: HTTP 503"),
+        (http(502), 3, "gave no answer in 3 tries; the last error: HTTP 502"),
         (http(400), 1, "refused the request or failed: HTTP 400"),
         (http(401), 1, "HTTP 401"),
         ("NameError('x')", 1, "its reply ended with NameError"),

@@ -117,8 +117,8 @@ def test_a_server_that_dies_half_way_stops_the_build_and_names_the_thread(
     Clock(monkeypatch)
     source = thrice(tmp_path / "dumps")
     with FailingServer(careful) as server:
-        server.turns_away = when(lambda request: len(server.requests) > 18 + 4, status(503))
-        with pytest.raises(ModelError, match=r"failed 10 rows in a row, the first of them mc-\w+: .*HTTP 503"):
+        server.turns_away = when(lambda request: len(server.requests) > 18 + 4, status(502))
+        with pytest.raises(ModelError, match=r"failed 10 rows in a row, the first of them mc-\w+: .*HTTP 502"):
             told_of(tmp_path, server, source, concurrency=1)
         assert not (tmp_path / "release").exists()
         answered = set(list(server.sent())[: 18 + 4])

@@ -87,9 +87,9 @@ def test_a_server_that_dies_half_way_stops_the_build_and_names_the_row(
     """Once it is back, the same command ends the build and asks nothing again that was answered."""
     without_waiting(monkeypatch)
     captions = captions_file(tmp_path, lumps(20, range(8, 20)))
-    with Server(refuses(503)) as server:
+    with Server(refuses(502)) as server:
         options = {"model": MODEL, "base_url": server.base_url, "concurrency": 1}
-        with pytest.raises(ModelError, match=r"failed 10 rows in a row, the first of them r008: .*HTTP 503"):
+        with pytest.raises(ModelError, match=r"failed 10 rows in a row, the first of them r008: .*HTTP 502"):
             build(tmp_path, captions, **options)
         assert not (tmp_path / "release").exists()
         server.turns_away = lambda request: None

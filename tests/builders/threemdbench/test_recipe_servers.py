@@ -121,8 +121,8 @@ def test_a_server_that_dies_half_way_stops_the_build_and_names_the_photo(
     Clock(monkeypatch)
     table = drawn(tmp_path / "photos", *THREE, each=10)
     with FailingServer(says) as server:
-        server.turns_away = when(lambda request: len(server.requests) > 3 + 4, status(503))
-        with pytest.raises(ModelError, match=r"failed 10 rows in a row, the first of them table-\w+: .*HTTP 503"):
+        server.turns_away = when(lambda request: len(server.requests) > 3 + 4, status(502))
+        with pytest.raises(ModelError, match=r"failed 10 rows in a row, the first of them table-\w+: .*HTTP 502"):
             told_of(tmp_path, table, server, concurrency=1)
         assert not (tmp_path / "release").exists()
         answered = {request for request, _ in list(server.sent().items())[:7]}
@@ -134,7 +134,7 @@ def test_a_server_that_dies_half_way_stops_the_build_and_names_the_photo(
     assert {row["complaints_status"] for row in cases} == {"accepted"} and "without an answer" not in said
 
 
-@pytest.mark.parametrize(("before", "fault"), [(2, status(503)), (4, cut())], ids=["diagnoses", "photos"])
+@pytest.mark.parametrize(("before", "fault"), [(2, status(502)), (4, cut())], ids=["diagnoses", "photos"])
 def test_a_server_that_dies_with_few_left_is_no_fault_of_theirs(
     before: int, fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
