@@ -52,12 +52,10 @@ _INSERT = "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 
 @dataclass(slots=True)
 class Usage:
-    """What a run has cost so far: requests sent (and paid), requests replayed, tokens of those sent."""
+    """The requests of a run so far: sent (and paid), and replayed."""
 
     asked: int = 0
     replayed: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
 
 
 class Answers:
@@ -118,8 +116,6 @@ class Answers:
             del self._in_flight[digest]
             done.set()
         self.usage.asked += 1
-        self.usage.input_tokens += answer.input_tokens or 0
-        self.usage.output_tokens += answer.output_tokens or 0
         return kept
 
     async def _stored(self, digest: str) -> Answer | None:

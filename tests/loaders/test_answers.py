@@ -74,7 +74,7 @@ def test_an_answer_is_bought_once(path: Path) -> None:
     model = Paid()
     with AnswerStore(path) as store:
         assert [put(store, model), put(store, model)] == ["answer 1", "answer 1"]
-        assert store.usage == Usage(asked=1, replayed=1, input_tokens=10, output_tokens=2)
+        assert store.usage == Usage(asked=1, replayed=1)
     with AnswerStore(path) as store:  # another run
         assert asyncio.run(store.ask(model, HELLO, temperature=0, max_tokens=50)) == Answer("answer 1", 10, 2, "stop")
         assert store.usage == Usage(asked=0, replayed=1)
@@ -201,7 +201,7 @@ def test_equal_questions_at_once_are_asked_once(path: Path) -> None:
             return await asyncio.gather(*ask)
 
         assert {answer.text for answer in asyncio.run(crowd())} == {"answer 1"}
-        assert store.usage == Usage(asked=1, replayed=19, input_tokens=10, output_tokens=2)
+        assert store.usage == Usage(asked=1, replayed=19)
     assert model.asked == ["Hello"]
 
 
@@ -216,7 +216,7 @@ def test_a_failed_question_is_asked_again_by_those_who_wait(path: Path) -> None:
         first, second, third = asyncio.run(crowd())
         assert isinstance(first, ModelError)
         assert second == third == Answer("answer 2", 10, 2, "stop")
-        assert store.usage == Usage(asked=1, replayed=1, input_tokens=10, output_tokens=2)
+        assert store.usage == Usage(asked=1, replayed=1)
 
 
 @pytest.mark.parametrize(("dialogue", "levels"), [(False, [2, 2]), (True, [1])])  # FULL; NORMAL

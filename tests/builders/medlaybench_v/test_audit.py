@@ -213,7 +213,7 @@ def test_a_judge_is_asked_about_what_fails_or_is_doubtful_and_some_that_pass(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge = _Judge()
-    monkeypatch.setattr("scripts.audit.open_model", lambda name, base_url: judge)
+    monkeypatch.setattr("scripts.audit.open_model", lambda name, **_: judge)
     pairs = [
         {"id": "kept", "expert": "CT of a cyst.", "lay": "A CT of a cyst."},
         {"id": "open", "expert": "Contrast-enhanced CT of a cyst.", "lay": "A CT of a cyst."},
@@ -247,7 +247,7 @@ def test_pairs_that_pass_are_drawn_by_their_text(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge = _Judge()
-    monkeypatch.setattr("scripts.audit.open_model", lambda name, base_url: judge)
+    monkeypatch.setattr("scripts.audit.open_model", lambda name, **_: judge)
     pairs = [{"id": f"fine {n}", "expert": f"CT {n} of a cyst.", "lay": f"A CT {n} of a cyst."} for n in range(8)]
     pairs += [pairs[0] | {"id": f"again {n}"} for n in range(20)]  # counts once
     command = ["audit", str(tmp_path / "p.jsonl"), "--judge", "x", "--answers", str(tmp_path / "a.sqlite")]
@@ -263,7 +263,7 @@ def test_pairs_that_pass_are_drawn_by_their_text(
 def test_a_pair_that_passes_and_is_found_broken_is_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scripts.audit.open_model", lambda name, base_url: _Judge())
+    monkeypatch.setattr("scripts.audit.open_model", lambda name, **_: _Judge())
     pairs = [
         {"id": "missed", "expert": "Contrast-enhanced CT.", "lay": "A contrast-enhanced CT scan."},
         {"id": "fine", "expert": "CT of a cyst.", "lay": "A CT of a cyst."},
@@ -295,7 +295,7 @@ def test_a_judge_does_not_decide_about_style(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge = _Judge()
-    monkeypatch.setattr("scripts.audit.open_model", lambda name, base_url: judge)
+    monkeypatch.setattr("scripts.audit.open_model", lambda name, **_: judge)
     pairs = [
         {"id": "style", "expert": "CT of a cyst.", "lay": "A CT of your cyst."},
         {"id": "both", "expert": "CT of a 2 cm cyst.", "lay": "A CT of your cyst."},
