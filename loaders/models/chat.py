@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, Self, Unpack
 from urllib.parse import urlsplit
 
-from loaders.errors import MissingExtra, ModelError
+from loaders.errors import MissingExtra, ModelError, ModelRefused
 from loaders.models.direct import PROVIDERS, Direct, certificates
 from loaders.models.endpoint import PREFIX, Endpoint
 from loaders.models.failures import secrets_of, unusable
@@ -260,8 +260,10 @@ class InspectModel(ChatModel):
 
             try:
                 return await self._tries.until_answered(ask, messages, str(room))
-            except ModelError as error:
-                part = asked.refused(error.found, self.wanted) if error.found.startswith(REFUSED) else None
+            except ModelRefused:
+                raise
+            except ModelError as error:  # llama.cpp refuses with the status of a failure
+                part = asked.refused(error.found, self.wanted)
                 if part is None:
                     raise
                 if part not in self._without:

@@ -19,8 +19,9 @@ _NAMED = {
     "json_schema": re.compile(r"response.?format|(?:json|response).?schema|additionalProperties", re.I),
     "max_tokens": re.compile(r"\buse\W+max_completion_tokens\b", re.I),
     "system": re.compile(
-        r"\b(?:system|developer)\b.*\bnot (?:supported|enabled|allowed)|only user and assistant roles|must alternate",
-        re.I,
+        r"\b(?:system|developer)\b.*\bnot (?:supported|enabled|allowed)|only user\b.*\broles are supported"
+        r"|must alternate",
+        re.IGNORECASE,
     ),
     TEMPERATURE: re.compile(r"\btemperature\b", re.I),
 }
