@@ -27,7 +27,7 @@ _ENGLISH = _words("english")
 # "en bloc", "fracture", "per", "de novo", "in situ") and parts of names ("de", "la", "van") are no evidence.
 _OTHERS, _SHARED = _words("other"), _words("shared")
 _MARKED = re.compile(
-    r"[^\W\d_]{3,}(?:iques?|graphies?|iennes?|eux|euse|ción|ciones|ções|ção|zione|zioni|keit|ungen|ische[nrs]?)\Z"
+    r"[^\W\d_]{3,}(?:iques?|graphies?|grafi[aeí]a?s?|iennes?|eux|euse|ción|ciones|ções|ção|zione|zioni|keit|ungen|ische[nrs]?)\Z"
 )
 _LOOKS_MARKED = _words("looks marked")
 _ELIDED = re.compile(r"(?<![^\W_])(?:d|l|qu|j|s|dell|nell|all|sull|un)['’](?!orange\b)(?=[^\W\d_]{3})", re.IGNORECASE)

@@ -25,6 +25,8 @@ ENGLISH = [
     "Osteoma, Los Angeles.",
     "Malleolus med., osteoma.",
     "X",
+    "Axial.",
+    "Coronal Rx",
 ]
 OTHERS = [
     "Échographie rénale",
@@ -47,6 +49,10 @@ OTHERS = [
     "Scan d'aorte, l'estomac",
     "MR van het bekken met een tumor",
     "RTG klatki piersiowej, strony lewej oraz obraz guza",
+    "RM cerebral, corte axial T2.",
+    "MRT der Wirbelsäule",
+    "Echografie van de lever",
+    "Ortopantomografia",
 ]
 
 
