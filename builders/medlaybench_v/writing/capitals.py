@@ -7,23 +7,10 @@ from collections.abc import Set
 
 from builders.medlaybench_v.words.reads_well import plain_words
 from builders.medlaybench_v.writing.senses import another_sense
+from builders.medlaybench_v.writing.topics import table
 
-# People, places and germs keep their capital.
-_NAMES = frozenset(
-    "january february april june july august september october november december "
-    "abrikossoff achilles alzheimer aspergillus baker barrett beckwith behcet bochdalek caroli castleman caucasian "
-    "bennett bosniak charcot chiari chilaiditi cobb craig garden jones rolando "
-    "colles couinaud crohn cushing dandy dieulafoy dirofilaria doppler echinococcus "
-    "ewing fallot fontan freiberg galeazzi galen gaucher gorham hashimoto hirschsprung hodgkin hoffa hounsfield "
-    "ilizarov jefferson kaposi kirschner klebsiella klippel krukenberg lefort leishmania leriche lisfranc madelung "
-    "marfan meckel meigs mirizzi monro monteggia morgagni morison morquio mycobacterium osgood paget pancoast "
-    "parkinson perthes peyronie pneumocystis pott rathke salmonella salter schatzki scheuermann schmorl "
-    "scheimpflug staphylococcus streptococcus sturge taenia tarlov thornwaldt tornwaldt toxoplasma turner valsalva "
-    "waldenstrom warthin weber wegener wernicke whipple wilms wilson zenker "
-    "bartholin brodie buerger kienbock maisonneuve modic morton nabothian ollier segond stener takayasu "
-    "bankart barton blount boerhaave chance conn dawson eagle garre gorlin joubert klatskin langerhans lemierre ludwig "
-    "mallory panner rasmussen riedel sever smith stafne tillaux todani virchow wharton".split()
-)
+# People, places, months and germs keep their capital (`names.csv`).
+_NAMES = frozenset(name for row in table("names.csv") for name in row["names"].split())
 
 
 def small(text: str) -> str:

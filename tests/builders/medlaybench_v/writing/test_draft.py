@@ -94,6 +94,7 @@ def test_offsets_survive_letters_that_grow_in_lower_case() -> None:
         ("TIPS OF A LIVER IS OPEN.", "TIPS (channel through the liver) of a liver is open."),
         ("CATHETER TIPS IN THE CHEST.", "The image shows tips of the thin tubes in the chest."),
         ("FRACTURE OF THE GREAT TOE.", "The image shows a fracture of the great toe."),
+        ("STANFORD TYPE B TEAR.", "Stanford type B tear."),
     ],
 )
 def test_a_report_in_capitals_is_written_as_others_are(caption: str, said: str) -> None:
