@@ -136,7 +136,7 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
         name = with_hyphens(surface)
         lay, tail = _in_plain_words(name)
         if tail and landing(tail, text, end, len(text)) == 0:  # "X-ray after surgery with a plate"
-            lay, tail = _in_plain_words(name, in_front=True)
+            lay, tail = ("", "") if tail.startswith("of ") else _in_plain_words(name, in_front=True)
         if tail and _BARE_NOUN.match(text, end):
             continue  # "non-contrast CT abdomen": what goes behind would part the two
         if "thoracic" in surface.lower() and "chest-level" not in lay and another_sense("thoracic", lower, end, end):

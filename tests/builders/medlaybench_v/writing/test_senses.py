@@ -717,6 +717,25 @@ def test_bands_and_tips_are_explained(caption: str, said: str) -> None:
         ("An erect chest radiograph.", "upright chest X-ray", "erect"),
         ("The mass does not silhouette the heart.", "silhouette", "outline"),
         ("Loss of the silhouette of the diaphragm.", "outline of the diaphragm", "silhouette"),
+        # A tract that ends in the spine is no word of the spine, an arm no leg.
+        ("MRI: glioma of the motor area beside the corticospinal tract.", "tumor of the brain", "spinal cord"),
+        ("Angiogram: claudication of the arm.", "claudication (pain on use)", "leg"),
+        # What is compared belongs to no noun before it.
+        ("Chest CT showing bilateral pleurisy more prominent on the right.", "bilateral pleurisy", "sides on"),
+        ("Bilateral effusions larger on the left are seen.", "bilateral effusions", "larger on both"),
+        ("The mass is hyperintense to fat on T2.", "brighter than fat", "looking"),
+        ("Changed from hypodense to hyperdense.", "to brighter-looking", "than"),
+        ("The branch was embolized with coils.", "embolized (blocked on purpose) with", "clot"),
+        ("The embolized valve lies in the aorta.", "embolized valve", "purpose"),
+        ("Balloon tamponade of the bleeding.", "balloon tamponade", "pressure"),
+        ("A lump scalloping the phalanx.", "scalloping", "dents"),
+        ("Weak heart in dilated cardiomyopathy.", "widened heart", "widened heart muscle"),
+        # One view of two is no noun of the first one's time.
+        ("Preoperative anteroposterior (A) and lateral (B) views.", "pre-surgery front-to-back (a)", "before"),
+        ("Coronal fetal MRI at 31 weeks.", "front-view mri scan of the unborn baby at", "baby's"),
+        ("Fetal ultrasound of the brain.", "unborn baby's ultrasound of the brain", "baby of"),
+        # An explanation stands behind the quotation mark.
+        ('CT with "tree-in-bud" (arrow) nodules.', '"tree-in-bud" (like a budding twig; arrow) lumps', 'twig)"'),
     ],
 )
 def test_what_strict_readers_found(caption: str, said: str, gone: str) -> None:
