@@ -44,8 +44,8 @@ _ANY_HEAD = frozenset(
     "cysts muscle "
     "muscles lymph left right first second third soft small large air free blood chest pocket insertion implantation "
     "loop loops film films plaque plaques bubble puncture access manifestations complication complications bypass "
-    "reconstruction stump diseases contents markings "
-    "formation ulcer ulcers placement replacement dilatation dilation stenosis rings teeth tooth".split()
+    "reconstruction diseases contents markings formation type grade stage ulcer ulcers placement replacement "
+    "dilatation dilation stenosis rings teeth tooth".split()
 )
 # Whole words only: the "T" of "T1-weighted" is not one.
 _BEFORE_NEXT = frozenset(" -")
@@ -180,16 +180,16 @@ _NO_NOUNS = frozenset(
     "goes lies runs passes joins enters drains courses crosses extends reaches merges arises begins ends full allows "
     "confirm contributes defines depicts divides done evident exits falls forms includes indicative in-situ next note "
     "now originates override pierces seems taken transects visible beside and/or typical suspicious characteristic "
-    "prior concomitant adherent most us use similar equal parallel perpendicular responsible apparent highlights "
-    "contrasts severe abuts becomes causes communicates compresses connects contains continues corresponds displaces "
-    "empties fills indicates inserts invades occupies opens overlies persists protrudes represents reveals starts "
-    "suggests supplies surrounds terminates undertaken post "
-    "lie arise begin extend surround contain connect communicate appear remain enter join merge protrude".split()
+    "prior concomitant adherent more less most worse larger smaller bigger wider thicker us use similar equal "
+    "parallel perpendicular responsible apparent highlights contrasts severe abuts becomes causes communicates "
+    "compresses connects contains continues corresponds displaces empties fills indicates inserts invades occupies "
+    "opens overlies persists protrudes represents reveals starts suggests supplies surrounds terminates undertaken "
+    "post lie arise begin extend surround contain connect communicate appear remain enter join merge protrude".split()
 )
 # No name ends with these: "the left anterior".
 _NO_ENDS = frozenset(
     "posterior anterior lateral medial distal proximal inferior superior temporal frontal parietal periapical "
-    "recurrent hypoechoic coronal sagittal multi maxillofacial".split()
+    "recurrent hypoechoic coronal sagittal multi maxillofacial anteroposterior posteroanterior oblique".split()
 )
 
 

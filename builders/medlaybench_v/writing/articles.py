@@ -53,8 +53,8 @@ _PART = (
 )
 # "In bridge between the brain halves", "at end of the heart relaxation".
 _JOINED_TO_ITS_PLACE = (
-    r"(?:artery|bend|bridge|channel|end|hollow|joint|junction|lining|opening|outlet|pouch|root|sac|shaft|space|tip|vein|"
-    r"wall)[ ](?:of|between|around|under|behind|at|in)"
+    r"(?:artery|bend|bridge|channel|(?:(?:flared|rounded|wrist)[ ])?end|hollow|joint|junction|lining|opening|outlet|"
+    r"pouch|root|sac|shaft|space|tip|vein|wall)[ ](?:of|between|around|under|behind|at|in)"
 )
 _BEHIND = (
     r"(?:of|in(?:to|side)?|at|to|on|from|with(?:in)?|through(?:out)?|behind|near|a(?:round|long|cross|bove|gainst)|under|"

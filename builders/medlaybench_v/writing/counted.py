@@ -51,7 +51,7 @@ _COUNTED = re.compile(
     r"(?!(?:right|left)(?:[ ][\w-]+){0,3}?[ ](?:artery|region|structure|gallbladder|spleen|tube)(?![\w-]))"
     r"(?:(?!(?:of|in|on|and|with|to|the|at|from|by|for|into|as|between|around|near|after|before|during|through|over|"
     r"along|within|without|under|behind|beside|below|above|across|toward|towards|against|inside|outside|via|"
-    r"shows?|showed|showing|is|was|an?|but|or|not|dye(?!-))\b)[\w-]+(?:(?<!s),)?[ ](?:\([a-z -]+\)[ ])?){0,4}?"
+    r"shows?|showed|showing|is|was|an?|but|or|not|dye(?!-))\b)[\w-]+(?:(?<![sA-Z]),)?[ ](?:\([a-z -]+\)[ ])?){0,4}?"
     r"(?P<thing>area|amount|spot|jet|bullet|mass|lump|cyst|tumor|clot|bulge|hole|tear|break|stone|pocket|pouch|passage|patch|stent|tube|catheter|"
     r"screw|shadow|lesion|nodule|hernia|collection|defect|gap|opening|gallbladder|spleen|device|implant|object|needle|wire|"
     r"dislocation|aneurysm|structure|artery|region|blockage|patient|fracture|abscess|pseudoaneurysm|ulcer|polyp|process|"
@@ -65,7 +65,7 @@ _COUNTED = re.compile(
 # "An enlarged left kidney", "a normal bladder": how an organ looks, not which it is.
 _SEEN_AS = re.compile(
     r"(?:\w+ly[ ])?(?:[a-z-]+(?<!need)(?<!transplant)ed|(?:large|small)(?! bowel)|huge|giant|normal|abnormal|absent|"
-    r"empty|thin|thick|clear|pregnant|swollen|single|solitary|floating|pelvic|[a-z]+-shaped)[ ]"
+    r"empty|thin|thick|clear|pregnant|horseshoe|swollen|single|solitary|floating|pelvic|[a-z]+-shaped)[ ]"
     r"(?:(?:left|right|upper|portal|"
     r"lower|front|rear|uneven-looking|brighter-looking|darker-looking|thyroid|small|saliva|"
     r"tear)[ ]){0,2}(?P<thing>kidney|bladder|womb|liver|windpipe|stomach|lung|tooth|lobe|gallbladder|spleen|pancreas|"

@@ -104,8 +104,10 @@ def polish(draft: Draft) -> str:
             texts[i - 1], texts[i] = _join_before(texts[i - 1], texts[i], piece.match.entry)
         if i + 1 < len(pieces):
             texts[i], texts[i + 1] = _join_after(texts[i], texts[i + 1], pieces[i + 1])
-            if texts[i].endswith(")") and pieces[i + 1].match is None and texts[i + 1].startswith(" ("):
-                texts[i], texts[i + 1] = _in_one_bracket(texts[i], texts[i + 1])
+            if texts[i].endswith(")") and pieces[i + 1].match is None:
+                texts[i], texts[i + 1] = _behind_quote(texts[i], texts[i + 1])
+                if texts[i + 1].startswith(" ("):
+                    texts[i], texts[i + 1] = _in_one_bracket(texts[i], texts[i + 1])
     if _DYE in "".join(texts):
         _say_contrast_once(pieces, texts)
     return tidy("".join(texts))
@@ -267,6 +269,14 @@ def _join_after(inserted: str, after: str, piece: Piece) -> tuple[str, str]:
     if last.lower() in _PICTURES and following in _PICTURES:
         return head, after
     return inserted, after
+
+
+def _behind_quote(inserted: str, after: str) -> tuple[str, str]:
+    """What explains a quoted word stands behind the quotation mark."""
+    if not after.startswith(('"', "”")) or after[1:2].isalnum():
+        return inserted, after
+    named, _, told = inserted.rpartition(" (")
+    return f"{named}{after[0]} ({told}", after[1:]
 
 
 def _in_one_bracket(inserted: str, after: str) -> tuple[str, str]:

@@ -48,7 +48,9 @@ _BEHIND = re.compile(r"(?<=\. )(?<!: \d\. )(?<![a-z]{4}\. \d\. )(?<!\bFig\. )(?<
 _END = re.compile(r"\.(?=\s|\Z)")
 _SHORT = 3  # characters
 # "CT scan of the chest: large mass".
-_COLON = re.compile(r"(?P<of>(?:[ ](?:of|in|at|after|before|on|with)[ ][^:;.,–—()]{3,60})?)(?::[ ]+|[ ][-–—][ ])")
+_COLON = re.compile(
+    r"(?P<of>(?:[ ]\([^()]*\))?(?:[ ](?:of|in|at|after|before|on|with)[ ][^:;.,–—()]{3,60})?)(?::[ ]+|[ ][-–—][ ])"
+)
 # A picture that was made at some time is no verb's subject.
 _MADE = re.compile(
     r"\b(?:taken|obtained|performed|done|made|acquired|carried out|recorded)"

@@ -21,7 +21,7 @@ _VERB = re.compile(
     r"diagnose[sd]?|receive[sd]?|require[sd]?|need(?:s|ed)?|treat(?:s|ed)|place[sd]|insert(?:s|ed)?|highlight(?:s|ed)?|display(?:s|ed)|relieve[sd]?|shrinks?|remove[sd]|follow(?:s|ed)|"
     r"(?:collect|produce|reverse|continue|stain|obscure|abut|encase|efface|invade|traverse|mimic|resemble|obliterate|erode|"
     r"protrude|originate|terminate|communicate|connect|separate|distend|encircle|occupie|exert|herniate|attache|insert|replace|"
-    r"exhibit|simulate|penetrate|stretche|disappear|brighten|collapse)s|originated|fell|produced|"
+    r"exhibit|favor|favour|reflect|exclude|prove|argue|simulate|penetrate|stretche|disappear|brighten|collapse)s|originated|fell|produced|favou?r|"
     r"courtesy|reprinted|reproduced|adapted|let|we|it|there|this|these|that|which|who|figure|fig)",
     re.IGNORECASE,
 )

@@ -31,6 +31,7 @@ from builders.medlaybench_v.writing.articles import with_articles
         ("Scan of inside of the pelvis.", "Scan of the inside of the pelvis."),
         ("Scan of left groin region.", "Scan of the left groin region."),
         ("Bleeding in bridge between the brain halves.", "Bleeding in the bridge between the brain halves."),
+        ("A break of wrist end of the bone.", "A break of the wrist end of the bone."),
         (
             "A clot lies in front of the aorta, a mass at level of L3.",
             "A clot lies in front of the aorta, a mass at the level of L3.",

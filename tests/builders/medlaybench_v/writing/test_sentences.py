@@ -87,6 +87,11 @@ from builders.medlaybench_v.writing.sentences import in_sentences
         ("Ten weeks after surgery, X-ray showing a scar.", "Ten weeks after surgery, an X-ray shows a scar."),
         ("Six months later, CT scans showing a scar.", "Six months later, CT scans show a scar."),
         ("At the end, front-view X-ray showed a scar.", "At the end, a front-view X-ray showed a scar."),
+        (
+            "Lymphoscintigram (scan of the lymph vessels) in a woman: swelling of the left leg.",
+            "A lymphoscintigram (scan of the lymph vessels) in a woman shows swelling of the left leg.",
+        ),
+        ("Severe AS, bicuspid valve with fusion.", "The image shows severe AS, bicuspid valve with fusion."),
     ],
 )
 def test_a_fragment_becomes_a_sentence(caption: str, said: str) -> None:
@@ -115,6 +120,8 @@ def test_a_fragment_becomes_a_sentence(caption: str, said: str) -> None:
         "CT scan: A, stone; B, cyst.",
         "Lung windows (settings that show lung) after surgery were used.",
         "The final blood vessel scan underlines the correction.",
+        "A bright tail and the swelling of the mass favor a tumor.",
+        "Fournier gangrene with gas in the scrotum.",
     ],
 )
 def test_what_may_be_none_stays(caption: str) -> None:
