@@ -180,7 +180,7 @@ _NO_NOUNS = frozenset(
     "goes lies runs passes joins enters drains courses crosses extends reaches merges arises begins ends full allows "
     "confirm contributes defines depicts divides done evident exits falls forms includes indicative in-situ next note "
     "now originates override pierces seems taken transects visible beside and/or typical suspicious characteristic "
-    "prior concomitant adherent more less most worse larger smaller bigger wider thicker us use similar equal "
+    "prior concomitant adherent deep more less most worse larger smaller bigger wider thicker us use similar equal "
     "parallel perpendicular responsible apparent highlights contrasts severe abuts becomes causes communicates "
     "compresses connects contains continues corresponds displaces empties fills indicates inserts invades occupies "
     "opens overlies persists protrudes represents reveals starts suggests supplies surrounds terminates undertaken "

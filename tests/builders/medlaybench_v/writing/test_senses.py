@@ -734,6 +734,10 @@ def test_bands_and_tips_are_explained(caption: str, said: str) -> None:
         ("Preoperative anteroposterior (A) and lateral (B) views.", "pre-surgery front-to-back (a)", "before"),
         ("Coronal fetal MRI at 31 weeks.", "front-view mri scan of the unborn baby at", "baby's"),
         ("Fetal ultrasound of the brain.", "unborn baby's ultrasound of the brain", "baby of"),
+        ("Rim-enhancing collection deep to the fascia.", "rim-enhancing collection (brightening", "deep ("),
+        ("DSA with right vertebral injection.", "right vertebral injection", "spine"),
+        ("Ventrodorsal radiograph of a dog.", "belly-to-back", "front"),
+        ("Leak after sleeve gastrectomy.", "removal of most of the stomach", "surgery"),
         # An explanation stands behind the quotation mark.
         ('CT with "tree-in-bud" (arrow) nodules.', '"tree-in-bud" (like a budding twig; arrow) lumps', 'twig)"'),
     ],
