@@ -280,13 +280,14 @@ def _behind_quote(inserted: str, after: str) -> tuple[str, str]:
 
 
 def _in_one_bracket(inserted: str, after: str) -> tuple[str, str]:
-    """Of two brackets in a row one: "(bulging weak spot) (arrow)" says both; what letters stand for follows them.
+    """Of two brackets in a row one: "(bulging weak spot) (arrow)" says both; what letters of a name stand for follows.
 
     >>> _in_one_bracket("jugular vein (large neck vein)", " (IJV) is wide"), _in_one_bracket("mass (lump)", " (arrow)")
     (('jugular vein (IJV, large neck vein)', ' is wide'), ('mass (lump; ', 'arrow)'))
     """
     named, _, told = inserted.rpartition(" (")
-    if letters := _LETTERS_IN_BRACKETS.match(after):
+    letters, initials = _LETTERS_IN_BRACKETS.match(after), {word[0] for word in f"{named} {told}".lower().split()}
+    if letters and not initials.isdisjoint(letters[1].lower()):
         return f"{named} ({letters[1]}, {told}", after[letters.end() :]
     return f"{inserted[:-1]}; ", after[2:]
 

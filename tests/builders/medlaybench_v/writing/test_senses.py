@@ -738,6 +738,8 @@ def test_bands_and_tips_are_explained(caption: str, said: str) -> None:
         ("DSA with right vertebral injection.", "right vertebral injection", "spine"),
         ("Ventrodorsal radiograph of a dog.", "belly-to-back", "front"),
         ("Leak after sleeve gastrectomy.", "removal of most of the stomach", "surgery"),
+        # Letters that no word of a name begins with are not explained by what it is.
+        ("MRI: sagging brainstem (SIH).", "brainstem (lowest part of the brain; sih)", "sih, lowest"),
         # An explanation stands behind the quotation mark.
         ('CT with "tree-in-bud" (arrow) nodules.', '"tree-in-bud" (like a budding twig; arrow) lumps', 'twig)"'),
     ],
