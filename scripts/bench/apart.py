@@ -1,19 +1,51 @@
-"""Shared by benchmarks: what takes how long by turns; a function in a process of its own; a look at any process."""
+"""Shared by benchmarks: what one tells; what takes how long by turns; a process of its own; a look at any process."""
 
 from __future__ import annotations
 
 import gc
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
-from builders.release.checkout import Checkout
+from loaders.errors import BedsideError, MissingExtra
 
 Result = TypeVar("Result")
 ROOT = Path(__file__).parents[2]
+
+
+class Row(NamedTuple):
+    """What a benchmark says in a row of the README's table of speed."""
+
+    name: str
+    what: str
+    against: str
+    ratio: str
+
+
+class Measured(NamedTuple):
+    """The rows that a benchmark could measure, and whether all is as it should be."""
+
+    rows: Sequence[Row]
+    right: bool = True
+
+
+def ended(main: Callable[[Sequence[str]], Measured]) -> NoReturn:
+    """Ends the process as a benchmark does: with 1 if something is not as it should be, with 2 if nothing could be
+    measured."""
+    try:
+        found = main(sys.argv[1:])
+    except (BedsideError, ModuleNotFoundError) as error:
+        if isinstance(error, ModuleNotFoundError):
+            error = MissingExtra.named(str(error.name), extra="test", purpose="the comparison")
+        print(error, file=sys.stderr)
+        sys.exit(2)
+    for row in found.rows:
+        print(f"{row.what}: {row.ratio} ({row.against})")
+    sys.exit(not found.right)
 
 
 def apart(work: Callable[..., Result], *arguments: Any) -> Result:
@@ -36,8 +68,19 @@ def fastest(
     return {name: min(taken) for name, taken in times.items()}
 
 
+def best_apart(works: Mapping[str, Callable[[], Mapping[str, Any]]], rounds: int) -> dict[str, dict[str, Any]]:
+    """What each work, by turns, says of itself: of all rounds the highest `peak`, and of all else the least."""
+    said = [{name: work() for name, work in works.items()} for _ in range(rounds)]
+    return {
+        name: {key: (max if key == "peak" else min)(one[name][key] for one in said) for key in said[-1][name]}
+        for name in works
+    }
+
+
 def commit() -> str:
     """The commit that is measured, with a plus where its code was changed since."""
+    from builders.release.checkout import Checkout
+
     code = Checkout.opened(ROOT).code()
     return f"{code.commit[:7]}{'+' * code.changed}" if code else ""
 

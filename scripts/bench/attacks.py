@@ -1,6 +1,6 @@
 """The reserved patient under attack: is anything hidden said, and does any state move?
 
-    python -m scripts.bench.attacks [--cases 40]
+    python -m scripts.bench.attacks
 
 Two kinds of attack, on the written cases, in both tasks, 20 turns each. First, clinicians that order, role-play, name
 the categories, dictate ratings, forge tokens or shout (`clinician_attackers.py`), against the patient by template and
@@ -12,7 +12,6 @@ still hidden, whatever stands between the letters. No model is asked.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import base64
 import random
@@ -89,9 +88,7 @@ def _play(task: Task, profile: PatientProfile, clinician: ScriptedAgent, patient
 
 def main() -> int:
     """Play all of it, and print two tables; 1 where anything hidden was said or any state moved."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=40)
-    cases = profiles()[: parser.parse_args().cases]
+    cases = profiles()
     total = wrong = 0
     print(f"{'clinician':<22}{'replies':>9}{'said':>7}{'moved':>7}")
     for name, agent in ATTACKERS.items():

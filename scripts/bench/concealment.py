@@ -19,7 +19,8 @@ from baselines.medconceal.clinician import DECIDE, SUBMIT
 from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.rubric import INTENTS
 from builders.medconceal.compose import composed
-from scripts.bench.minimal_task import Benchmark, main
+from scripts.bench.apart import Measured, ended
+from scripts.bench.minimal_task import Benchmark, compared
 
 _TURN = "I understand that part {n} of this is hard for you. What worries you most when you think about the treatment?"
 _REPLY = "I do not know, doctor. It is number {n} of the things that I would rather not think about for now."
@@ -63,5 +64,11 @@ BENCHMARK = Benchmark(
     shown=lambda profile: "a chart",
 )
 
+
+def main(arguments: Sequence[str]) -> Measured:
+    what = f"{{cases}} reserved patients, 20 turns, {BENCHMARK.calls} requests each, {{mb}} MB"
+    return compared(BENCHMARK, __doc__ or "", arguments, what, "the same")
+
+
 if __name__ == "__main__":
-    raise SystemExit(main(BENCHMARK, __doc__ or ""))
+    ended(main)

@@ -21,7 +21,8 @@ from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.record import ITEMS, Case
 from loaders.threemdbench import DIAGNOSES, PERSONALITIES
-from scripts.bench.minimal_task import Benchmark, main
+from scripts.bench.apart import Measured, ended
+from scripts.bench.minimal_task import Benchmark, compared
 from tests.parts.pictures import jpeg
 
 _SAID = {
@@ -79,5 +80,11 @@ BENCHMARK = Benchmark(
     asks_json=lambda sent: any('"4.1"' in message.text for message in sent),
 )
 
+
+def main(arguments: Sequence[str]) -> Measured:
+    what = "{cases} consultations of 28 utterances, answers stored and logged, {mb} MB"
+    return compared(BENCHMARK, __doc__ or "", arguments, what, "a minimal inspect_ai task that makes the same calls")
+
+
 if __name__ == "__main__":
-    raise SystemExit(main(BENCHMARK, __doc__ or ""))
+    ended(main)

@@ -1,6 +1,6 @@
 """Does curation find as much among many photos as among few, and what does it cost?
 
-    python -m scripts.bench.duplicate_growth [FOLDER] [--sizes 5000 20000] [--cache FOLDER]
+    python -m scripts.bench.duplicate_growth [FOLDER] [--sizes 5000 20000]
 
 FOLDER (by default `data/photos` below BEDSIDE_SHARED) holds photos. 200 of them, and of each a part of 70 % of both
 sides at a random place, saved anew, are put among so many drawn pictures of clouds, blots and hairs of 128 pixels, and
@@ -13,7 +13,7 @@ it is printed apart. Printed for each size:
   CPU        seconds of the search for these pairs, and of all that curation does beyond the first look and reading
   memory     of the process at most; then its growth by a picture, and the exponents of growth
 
-Exit status 1 where a goal is missed. `--cache` keeps pictures and first looks for the next time (18 kB a picture).
+Exit status 1 where a goal is missed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import io
 import os
 import random
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -44,17 +43,15 @@ from builders.curation.index import Index
 from builders.curation.opencv import cv2, single_threaded_opencv
 from builders.curation.pictures import Grey
 from loaders.engines.threads import Threads
-from loaders.errors import BedsideError, InputError
-from loaders.files.disk import make_folder
-from scripts.bench.apart import apart
+from loaders.errors import InputError
+from scripts.bench.apart import Measured, apart, ended
 from scripts.bench.rival_finders import peak_megabytes
-from scripts.terminal.console import errors, output, table
+from scripts.terminal.console import output, table
 from tests.parts.pictures import jpeg
 
 PLANTED = 200
 SHARE = 0.7  # of both sides
 _SIDE = 128  # pixels: what keypoints are taken from
-_PIECE = 1000  # drawn pictures in a file of the cache
 
 
 def drawn(number: int) -> Grey:
@@ -75,22 +72,14 @@ def drawn(number: int) -> Grey:
     return np.asarray(np.clip(ground, 0, 255), np.uint8)
 
 
-def distractors(count: int, cache: Path) -> list[File]:
-    """Drawn pictures as files, kept in the cache."""
-    for first in range(0, count, _PIECE):
-        if not (file := _piece(cache, first)).is_file():
-            np.save(file, np.stack([drawn(number) for number in range(first, first + _PIECE)]))
-    return [File(f"d{number:07}", cache, held=partial(_read, _png, cache, number)) for number in range(count)]
+def distractors(count: int) -> list[File]:
+    """Drawn pictures as files."""
+    return [File(f"d{number:07}", Path("drawn"), held=partial(_read, _png, number)) for number in range(count)]
 
 
-def _piece(cache: Path, first: int) -> Path:
-    return cache / f"drawn-{first}.npy"
-
-
-def _png(cache: Path, number: int) -> bytes:
-    grey = np.load(_piece(cache, number - number % _PIECE), mmap_mode="r")[number % _PIECE]
+def _png(number: int) -> bytes:
     data = io.BytesIO()
-    Image.fromarray(grey).save(data, "PNG", compress_level=0)
+    Image.fromarray(drawn(number)).save(data, "PNG", compress_level=0)
     return data.getvalue()
 
 
@@ -106,11 +95,8 @@ def planted(photos: Path) -> list[File]:
         width, height = round(image.width * SHARE), round(image.height * SHARE)
         left, top = draw.randint(0, image.width - width), draw.randint(0, image.height - height)
         part = jpeg(image.crop((left, top, left + width, top + height)), 80)
-        for name, read in (
-            (f"p{number:03} photo", path.read_bytes),
-            (f"p{number:03} part of it", lambda data=part: data),
-        ):
-            made.append(File(name, path, held=partial(_read, read)))
+        made.append(File(f"p{number:03} photo", path, held=partial(_read, path.read_bytes)))
+        made.append(File(f"p{number:03} part of it", path, held=partial(_read, bytes, part)))
     return made
 
 
@@ -131,17 +117,14 @@ def looked_at(files: Sequence[File], index: Path) -> None:
     """Remember the first look at each file."""
     started = time.process_time()
     with single_threaded_opencv(), Index(index) as memory:
-        known = len(memory.keys("picture"))
         examine(files, memory, engine=Threads())
-        new = len(memory.keys("picture")) - known
-    if new:
-        seconds = time.process_time() - started - _reading
-        output.print(f"first looks: {new:,} pictures, {1000 * seconds / new:.1f} ms of CPU each")
+    seconds = time.process_time() - started - _reading
+    output.print(f"first looks: {len(files):,} pictures, {1000 * seconds / len(files):.1f} ms of CPU each")
 
 
-def tried(photos: Path, size: int, cache: Path) -> dict[str, Any]:
+def tried(photos: Path, size: int, index: Path) -> dict[str, Any]:
     """What comes of the planted pairs among so many drawn pictures, and what it costs."""
-    files = [*planted(photos), *distractors(size, cache)]
+    files = [*planted(photos), *distractors(size)]
     search: list[tuple[Candidates, Sequence[Content], float]] = []
 
     def searched(contents: Sequence[Content]) -> Candidates:
@@ -151,10 +134,9 @@ def tried(photos: Path, size: int, cache: Path) -> dict[str, Any]:
         return found
 
     with tempfile.TemporaryDirectory() as folder, patch.object(duplicates, "candidates", searched):
-        index = shutil.copy(cache / "index.sqlite", folder)
-        before = _reading
-        started = time.process_time()
-        curation = curate(files, index=Path(index))
+        own = Path(shutil.copy(index, folder))
+        before, started = _reading, time.process_time()
+        curation = curate(files, index=own)
         seconds = time.process_time() - started - (_reading - before)
     [(found, contents, searching)] = search
     place = {content.digest: at for at, content in enumerate(contents)}
@@ -173,54 +155,39 @@ def tried(photos: Path, size: int, cache: Path) -> dict[str, Any]:
     }
 
 
-def exponent(sizes: tuple[int, int], values: tuple[float, float]) -> float:
-    """The power of the size that a value grows by."""
-    return float(np.log(values[1] / values[0]) / np.log(sizes[1] / sizes[0]))
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    shared = os.environ.get("BEDSIDE_SHARED")
-    parser.add_argument("folder", nargs="?", type=Path, default=Path(shared, "data", "photos") if shared else None)
+def main(arguments: Sequence[str]) -> Measured:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    shared = Path(os.environ.get("BEDSIDE_SHARED", "shared"))
+    parser.add_argument("folder", nargs="?", type=Path, default=shared / "data" / "photos")
     parser.add_argument("--sizes", type=int, nargs="+", default=[5000, 20000])
-    parser.add_argument("--cache", type=Path)
-    asked = parser.parse_args()
-    if asked.folder is None:
-        parser.error("no FOLDER, and BEDSIDE_SHARED is not set")
+    asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        cache = asked.cache or Path(folder)
-        make_folder(cache)
-        looked_at([*planted(asked.folder), *distractors(max(asked.sizes), cache)], cache / "index.sqlite")
-        return _shown([apart(tried, asked.folder, size, cache) for size in asked.sizes])
+        index = Path(folder, "index.sqlite")
+        looked_at([*planted(asked.folder), *distractors(max(asked.sizes))], index)
+        return _shown([apart(tried, asked.folder, size, index) for size in asked.sizes])
 
 
-def _shown(results: Sequence[dict[str, Any]]) -> int:
-    """Print what was found; 1 where a goal is missed."""
+def _shown(results: Sequence[dict[str, Any]]) -> Measured:
+    """Prints what was found, and whether each goal is met."""
     columns = ("pictures", "named", "in one cluster", "pairs compared", "CPU of the search", "of all", "peak MB")
     shown = table("200 planted pairs", *columns, right=columns)
     for one in results:
         costs = (f"{one['searching']:.1f}", f"{one['seconds']:.1f}", f"{one['peak'] / 1e6:.0f}")
-        shown.add_row(
-            f"{one['pictures']:,}", f"{one['named']:.3f}", f"{one['joined']:.3f}", f"{one['pairs']:,}", *costs
-        )
+        shown.add_row(one["pictures"], f"{one['named']:.3f}", f"{one['joined']:.3f}", one["pairs"], *costs)
     output.print(shown)
-    if len(results) < 2:
-        return 0
     first, last = results[0], results[-1]
-    sizes = first["pictures"], last["pictures"]
-    growth = {name: exponent(sizes, (first[name], last[name])) for name in ("searching", "seconds")}
-    bytes_each = (last["peak"] - first["peak"]) / (sizes[1] - sizes[0])
+    if first is last:
+        return Measured([])
+    more = np.log(last["pictures"] / first["pictures"])
+    search, whole = (float(np.log(last[name] / first[name]) / more) for name in ("searching", "seconds"))
+    bytes_each = (last["peak"] - first["peak"]) / (last["pictures"] - first["pictures"])
     lost = max(one["named"] for one in results) - min(one["named"] for one in results)
     output.print(
-        f"exponent of the search {growth['searching']:.2f}, of all but the first look {growth['seconds']:.2f}; "
+        f"exponent of the search {search:.2f}, of all but the first look {whole:.2f}; "
         f"{bytes_each:,.0f} bytes a picture; recall differs by {lost:.3f}"
     )
-    return int(round(lost, 3) > 0.01 or bytes_each > 3000 or growth["searching"] > 1.1)
+    return Measured([], round(lost, 3) <= 0.01 and bytes_each <= 3000 and search <= 1.1)
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except BedsideError as error:
-        errors.print(str(error))
-        sys.exit(2)
+    ended(main)

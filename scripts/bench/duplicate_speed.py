@@ -19,9 +19,8 @@ from builders.curation.hashes import whole
 from builders.curation.neighbours import Hashes, distances, pairs_within
 from builders.curation.opencv import single_threaded_opencv
 from builders.curation.pictures import read_picture
-from loaders.errors import MissingExtra
 from loaders.files.images import open_image
-from scripts.bench.apart import apart, fastest
+from scripts.bench.apart import apart, best_apart, fastest
 from scripts.bench.rival_finders import cpu_seconds, held_megabytes, peak_megabytes
 from tests.parts.pictures import jpeg
 
@@ -42,24 +41,15 @@ def jpegs(paths: Sequence[Path], count: int) -> list[bytes]:
 
 
 def hashing(files: Sequence[bytes], rounds: int) -> dict[str, float]:
-    """CPU milliseconds a picture, decoding included, the fastest round of each; the methods take turns."""
+    """CPU seconds of `ours` and of `plain` imagehash, decoding included."""
+    import imagehash
 
-    def plain(data: bytes) -> object:
-        return imagehash.phash(Image.open(io.BytesIO(data)))
-
-    def hashes(data: bytes) -> object:
-        return whole(read_picture(data))
-
-    methods: dict[str, Callable[[bytes], object]] = {"whole, 8 orientations x 2 variants": hashes}
-    try:
-        import imagehash
-
-        methods = {"imagehash.phash, plain": plain, **methods}
-    except ImportError:
-        print(MissingExtra.named("imagehash", extra="curation", purpose="the comparison of hashing, which is left out"))
-    works = {name: partial(lambda method: [method(data) for data in files], method) for name, method in methods.items()}
+    works: dict[str, Callable[[], object]] = {
+        "ours": lambda: [whole(read_picture(data)) for data in files],
+        "plain": lambda: [imagehash.phash(Image.open(io.BytesIO(data))) for data in files],
+    }
     with single_threaded_opencv():
-        return {name: seconds * 1000 / len(files) for name, seconds in fastest(works, rounds).items()}
+        return fastest(works, rounds)
 
 
 def even_hashes(count: int) -> Hashes:
@@ -89,8 +79,8 @@ def ask_rival(python: str, tool: str, request: dict[str, Any]) -> dict[str, Any]
     return answer
 
 
-def join(hashes: Hashes, distance: int, rounds: int, python: str) -> dict[str, Any]:
-    """`ours` and `faiss`: CPU seconds (the fastest round) and megabytes; `pairs`; whether all agree with the truth.
+def join(hashes: Hashes, distance: int, rounds: int, python: str) -> tuple[dict[str, Any], dict[str, Any], bool]:
+    """CPU seconds (the fastest round) and megabytes, ours and those of faiss; whether all agree with the truth.
 
     As curation does, every `EACH`th of the hashes is joined with all of them. The truth is a plain comparison of 1,000
     of those, drawn at random, with all.
@@ -98,21 +88,17 @@ def join(hashes: Hashes, distance: int, rounds: int, python: str) -> dict[str, A
     with tempfile.TemporaryDirectory() as folder:
         given, mine, other = (Path(folder, name) for name in ("hashes.npy", "ours.npy", "faiss.npy"))
         np.save(given, hashes)
-        answers: dict[str, list[dict[str, Any]]] = {"ours": [], "faiss": []}
-        for _ in range(rounds):
-            answers["ours"].append(apart(_joined, given, distance, mine))
-            request = {"hashes": str(given), "each": EACH, "distance": distance, "found": str(other)}
-            answers["faiss"].append(ask_rival(python, "faiss", request))
+        request = {"hashes": str(given), "each": EACH, "distance": distance, "found": str(other)}
+        works = {
+            "ours": partial(apart, _joined, given, distance, mine),
+            "faiss": partial(ask_rival, python, "faiss", request),
+        }
+        best = best_apart(works, rounds)
         found = np.load(mine)
-        result: dict[str, Any] = {"pairs": found.shape[1], "exact": _is_exact(hashes, distance, found)}
-        for name, several in answers.items():
-            if "missing" in several[-1]:
-                result[name] = several[-1]
-            else:
-                result[name] = {"seconds": min(a["seconds"] for a in several), "peak": max(a["peak"] for a in several)}
-        if "seconds" in result["faiss"]:
-            result["exact"] &= bool(np.array_equal(found, np.load(other)))
-    return result
+        exact = _is_exact(hashes, distance, found)
+        if "seconds" in best["faiss"]:
+            exact &= bool(np.array_equal(found, np.load(other)))
+    return best["ours"], best["faiss"], exact
 
 
 def _is_exact(hashes: Hashes, distance: int, found: NDArray[np.int64]) -> bool:

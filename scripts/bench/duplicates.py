@@ -31,7 +31,7 @@ import os
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -39,15 +39,18 @@ import numpy as np
 
 from builders.curation.curate import Curation, curate
 from builders.curation.folders import File
-from loaders.errors import BedsideError, InputError
+from loaders.errors import InputError
 from scripts.bench import duplicate_speed
+from scripts.bench.apart import Measured, Row, ended
 from scripts.bench.duplicate_sets import Pair, Photos, fresh_copies, listed_pairs, shared_set, used_by
 from scripts.bench.rival_finders import cpu_seconds
-from scripts.terminal.console import errors, output, table
+from scripts.terminal.console import output, table
 from scripts.terminal.tables import Table
 
 _MET = "met"
 DISTANCE = 8  # bits of pHash that users of such tools allow
+JPEGS, PICTURES = 1000, 50_000  # that are hashed, and whose hashes are joined
+FRESH = 15  # photos of each source that fresh copies are made of
 Found = dict[str, tuple[set[Pair], float]]  # by tool: pairs, CPU seconds
 
 
@@ -55,10 +58,10 @@ def add_goal(goals: Table, what: str, asked: str, value: str, met: bool) -> None
     goals.add_row(what, asked, value, _MET if met else "MISSED")
 
 
-def ours(photos: Photos) -> tuple[set[Pair], float, Curation]:
-    """Pairs by clusters, as `bedside curate` finds them, on one thread; files keep their order."""
+def compared(photos: Photos, python: str) -> tuple[Curation, set[Pair]]:
+    """Shows what each tool finds; Bedside's pairs are by clusters, as `bedside curate` finds them, on one thread."""
     files = [
-        File(f"{place:06}", path, source=source)
+        File(f"{place:06}", path, source=source)  # files keep their order
         for place, (path, source) in enumerate(zip(photos.files, photos.sources, strict=True))
     ]
     started = cpu_seconds()
@@ -67,8 +70,9 @@ def ours(photos: Photos) -> tuple[set[Pair], float, Curation]:
     clusters = defaultdict(list)
     for place, decision in enumerate(curation.decisions):
         clusters[decision.cluster].append(place)
-    found = {pair for cluster, members in clusters.items() if cluster for pair in combinations(members, 2)}
-    return found, seconds, curation
+    pairs = {pair for cluster, members in clusters.items() if cluster for pair in combinations(members, 2)}
+    show_pairs(photos, {"bedside": (pairs, seconds), **rivals(photos, python)})
+    return curation, pairs
 
 
 def rivals(photos: Photos, python: str) -> Found:
@@ -106,96 +110,82 @@ def show_pairs(photos: Photos, found: Found) -> None:
     output.print(shown)
 
 
-def add_speed(files: Sequence[Path], options: argparse.Namespace, goals: Table) -> None:
-    """Hashing and the join."""
-    times = duplicate_speed.hashing(duplicate_speed.jpegs(files, options.jpegs), options.rounds)
-    plain = times.get("imagehash.phash, plain", float("nan"))
-    ratio = times["whole, 8 orientations x 2 variants"] / plain
+def add_speed(files: Sequence[Path], options: argparse.Namespace, goals: Table) -> Iterator[Row]:
+    """Hashing and the join; the rows of what could be compared."""
+    times = duplicate_speed.hashing(duplicate_speed.jpegs(files, JPEGS), options.rounds)
+    ratio = times["ours"] / times["plain"]
     add_goal(goals, "hashing against imagehash.phash", "<= 0.50x", f"{ratio:.2f}x", ratio <= 0.5)
+    what = f"8 orientations × 2 variants of {JPEGS:,} JPEGs hashed, decode included"
+    yield Row("hashing", what, "`imagehash.phash`, one each", f"{ratio:.2f}× its time")
 
-    hashes = duplicate_speed.even_hashes(duplicate_speed.EACH * options.pictures)
-    done = duplicate_speed.join(hashes, DISTANCE, options.rounds, options.others)
-    mine, faiss = done["ours"], done["faiss"]
+    hashes = duplicate_speed.even_hashes(duplicate_speed.EACH * PICTURES)
+    mine, faiss, exact = duplicate_speed.join(hashes, DISTANCE, options.rounds, options.others)
+    add_goal(goals, "join, evenly random: memory", "<= 150 MB", f"{mine['peak']:.0f} MB", mine["peak"] <= 150)
+    add_goal(goals, "join, evenly random: exact", "yes", "yes" if exact else "no", exact)
     if "missing" in faiss:
         output.print(f"faiss is left out: {faiss['missing']}")
-    faster = faiss.get("seconds", float("nan")) / mine["seconds"]
+        return
+    faster = faiss["seconds"] / mine["seconds"]
     add_goal(goals, "join, evenly random", ">= 5x faiss", f"{faster:.1f}x", faster >= 5)
-    add_goal(goals, "join, evenly random: memory", "<= 150 MB", f"{mine['peak']:.0f} MB", mine["peak"] <= 150)
-    add_goal(goals, "join, evenly random: exact", "yes", "yes" if done["exact"] else "no", done["exact"])
+    if exact:
+        what = f"join of the hashes of {PICTURES:,} pictures, {duplicate_speed.EACH} each, exact, {mine['peak']:.0f} MB"
+        yield Row("join", what, "faiss `IndexBinaryFlat`", f"{faster:.1f}× faster")
 
 
 def add_blur(photos: Photos, curation: Curation, goals: Table) -> None:
-    """Blurred files against the rest, by their sharpness."""
+    """Blurred files against the rest, by their sharpness: the area under the ROC curve."""
     blurred = np.array([how == "gaussian_blur_r3" for how in photos.how])
-    sharpness = []
+    values = []
     for one in curation.files:
         if one.content is None:
             raise InputError(one.file.path, found=one.detail, expected="an image that can be read")
-        sharpness.append(one.content.quality.sharpness)
-    area = _area(-np.array(sharpness), blurred)
+        values.append(one.content.quality.sharpness)
+    sharpness = np.array(values)
+    above = sharpness[~blurred] - sharpness[blurred][:, None]
+    area = float(np.mean(above > 0) + np.mean(above == 0) / 2)
     add_goal(goals, "blur: AUC", ">= .99", f"{area:.4f}", area >= 0.99)
 
 
-def _area(scores: np.ndarray, positive: np.ndarray) -> float:
-    """Area under the ROC curve: how often a positive scores above another, ties half."""
-    above = scores[positive][:, None] - scores[~positive][None, :]
-    return float(np.mean(above > 0) + np.mean(above == 0) / 2)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str]) -> Measured:
     shared = Path(os.environ.get("BEDSIDE_SHARED", Path(__file__).parents[3] / "shared"))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?", default=shared / "data" / "duplicates")
     parser.add_argument("--others", default=sys.executable, metavar="PYTHON", help="a Python that has the other tools")
-    parser.add_argument("--jpegs", type=int, default=1000, help="pictures to hash; 0: no timing at all")
-    parser.add_argument("--pictures", type=int, default=50_000, help="pictures whose hashes are joined")
-    parser.add_argument("--fresh", type=int, default=15, help="photos of each source to make fresh copies of; 0: none")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--speed", action="store_true", help="hashing and the join, no more")
     options = parser.parse_args(arguments)
-    try:
-        return 0 if _all(options) else 1
-    except BedsideError as error:
-        errors.print(str(error))
-        return 1
-
-
-def _all(options: argparse.Namespace) -> bool:
     goals = table("\nGoals", "what", "goal", "measured", "", right=("goal", "measured"))
     data = options.folder.parent
     photos = shared_set(options.folder)
     if not options.speed:
         _show_found(photos, options, goals)
-    if options.jpegs:
-        files = [*photos.files]
-        for more in ("photos", "radiology"):
-            files += sorted((data / more).rglob("*.jpg"))
-        add_speed(files, options, goals)
+    files = [*photos.files]
+    for more in ("photos", "radiology"):
+        files += sorted((data / more).rglob("*.jpg"))
+    rows = list(add_speed(files, options, goals))
     output.print(goals)
-    return all(row.texts[-1] == _MET for row in goals.rows)
+    return Measured(rows, all(row.texts[-1] == _MET for row in goals.rows))
 
 
 def _show_found(photos: Photos, options: argparse.Namespace, goals: Table) -> None:
     """What is found in each set, and how sharpness tells blurred files."""
     data = options.folder.parent
-    pairs, seconds, curation = ours(photos)
-    show_pairs(photos, {"bedside": (pairs, seconds), **rivals(photos, options.others)})
+    curation, pairs = compared(photos, options.others)
     right = len(pairs & photos.pairs)
-    add_goal(goals, "precision of pairs", ">= .98", f"{right / len(pairs):.3f}", right / len(pairs) >= 0.98)
-    add_goal(goals, "recall of pairs", ">= .93", f"{right / len(photos.pairs):.3f}", right / len(photos.pairs) >= 0.93)
-
+    for what, of, goal in (("precision", pairs, 0.98), ("recall", photos.pairs, 0.93)):
+        share = right / len(of)
+        add_goal(goals, f"{what} of pairs", f">= {goal:g}", f"{share:.3f}", share >= goal)
+    add_blur(photos, curation, goals)
     listed = data / "tables" / "ham10000_known_duplicates.csv"
     known = listed_pairs(listed, data, "natural near duplicates, HAM10000") if listed.exists() else None
     if known is None:
         output.print(f"\nNo recall on natural near duplicates: no pair of {listed.name} has both photos here")
     else:
-        show_pairs(known, {"bedside": ours(known)[:2], **rivals(known, options.others)})
-    if options.fresh and (data / "photos_manifest.csv").exists():
+        compared(known, options.others)
+    if (data / "photos_manifest.csv").exists():
         with tempfile.TemporaryDirectory() as folder:
-            fresh = fresh_copies(data, used_by(options.folder), options.fresh, Path(folder))
-            show_pairs(fresh, {"bedside": ours(fresh)[:2], **rivals(fresh, options.others)})
-    add_blur(photos, curation, goals)
+            compared(fresh_copies(data, used_by(options.folder), FRESH, Path(folder)), options.others)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    ended(main)

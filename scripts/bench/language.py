@@ -2,10 +2,10 @@
 
     python -m scripts.bench.language captions.csv
 
-Reads the column `caption` (or `--column`) of a CSV file. The second text of a pair is the caption with about half of
-its words exchanged for words of the next one (`--seed`). Times are CPU seconds of one process without the garbage
-collector, as with timeit; "first" starts with empty caches on both sides, "again" repeats it in the same process;
-reading the dictionaries is not counted. The exit code is 1 if a single value differs in a single bit.
+The second text of a pair is the caption with about half of its words exchanged for words of the next one. Times are CPU
+seconds of one process without the garbage collector, as with timeit; "first" starts with empty caches on both sides,
+"again" repeats it in the same process; reading the dictionaries is not counted. The exit code is 1 if a single value
+differs in a single bit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import gc
 import random
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,8 +26,9 @@ from numpy.typing import NDArray
 
 from baselines.medlaybench_v import readability, relevance
 from baselines.medlaybench_v.wordnet import find_wordnet
-from loaders.errors import BedsideError, InputError, MissingExtra
-from loaders.files.tables import read_table
+from builders.medlaybench_v.sources import open_source
+from loaders.files.bad_rows import BadRow
+from scripts.bench.apart import Measured, Row, ended
 
 Values = dict[str, NDArray[np.float64]]
 
@@ -43,9 +43,13 @@ class Comparison:
     equal: bool
     means: dict[str, float]
 
+    @property
+    def faster(self) -> list[float]:
+        return [reference / ours for reference, ours in zip(self.reference, self.ours, strict=True)]
+
     def line(self) -> str:
         """The line as it is printed."""
-        first, again = (reference / ours for reference, ours in zip(self.reference, self.ours, strict=True))
+        first, again = self.faster
         means = " ".join(f"{column} {mean:.4f}" for column, mean in self.means.items())
         verdict = "equal" if self.equal else "DIFFERENT"
         times = f"{self.reference[0]:7.2f} s {self.ours[0]:7.2f} s"
@@ -134,22 +138,21 @@ def changed(captions: Sequence[str], seed: int) -> list[str]:
 
 def compare(name: str, reference: Callable[[], Values], ours: Callable[[], Values]) -> Comparison:
     """Two runs of either side; the values of both runs have to agree."""
-    times: dict[str, list[float]] = {"reference": [], "ours": []}
+    times: dict[Callable[[], Values], list[float]] = {reference: [], ours: []}
     values: list[Values] = []
-    for _ in range(2):
-        for side, run in (("ours", ours), ("reference", reference)):
-            gc.disable()
-            start = time.process_time()
-            values.append(run())
-            times[side].append(time.process_time() - start)
-            gc.enable()
+    for work in (ours, reference) * 2:
+        gc.disable()
+        start = time.process_time()
+        values.append(work())
+        times[work].append(time.process_time() - start)
+        gc.enable()
     first = values[0]
     equal = all(np.array_equal(first[column], other[column]) for other in values[1:] for column in other)
     means = {column: float(first[column].mean()) for column in values[1]}
-    return Comparison(name, times["reference"], times["ours"], equal, means)
+    return Comparison(name, times[reference], times[ours], equal, means)
 
 
-def run(captions: Sequence[str], seed: int, wordnet_folder: Path | None) -> Iterator[Comparison]:
+def run(captions: Sequence[str], wordnet_folder: Path | None) -> Iterator[Comparison]:
     """All comparisons on these captions, one after the other."""
 
     def own_bleu() -> Values:
@@ -161,7 +164,7 @@ def run(captions: Sequence[str], seed: int, wordnet_folder: Path | None) -> Iter
 
     for name in ("textstat", "sacrebleu.metrics", "rouge_score.rouge_scorer", "nltk.translate.meteor_score"):
         import_module(name)  # what is missing is told before minutes have passed
-    hypotheses = changed(captions, seed)
+    hypotheses = changed(captions, seed=0)
     with cmudict_for_textstat():
         import textstat
 
@@ -185,43 +188,42 @@ def run(captions: Sequence[str], seed: int, wordnet_folder: Path | None) -> Iter
         yield compare(f"nltk: METEOR, {wordnet.name}", lambda: nltk_values(hypotheses, captions, reader), own_meteor)
 
 
-def captions_of(path: Path, column: str) -> list[str]:
-    """One column of a CSV file. Raises: InputError for a file that cannot be read, or lacks the column or a caption."""
-    table = read_table(path)
-    own = table.column(column)
-    if own is None:
-        raise InputError(path, found=f"no column {column!r}", do="Name the column with --column")
-    for number, cells in table.rows:
-        if not cells[own].strip():
-            raise InputError(f"{path}, line {number}", found="no caption", expected=f"a text in {column!r}")
-    return [cells[own] for _, cells in table.rows]
+def captions_of(path: Path) -> list[str]:
+    """The captions of a table. Raises: InputError for a file, or a row, that cannot be read."""
+    captions = []
+    for row in open_source(path).rows():
+        if isinstance(row, BadRow):
+            raise row.inside(path)
+        captions.append(row["expert_caption"])
+    return captions
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints one line a comparison. Returns 1 when a value differs, 2 when the input cannot be used."""
+_ROWS = {
+    "textstat": ("readability", "five readability formulas, identical values", "textstat"),
+    "rouge-score": ("rouge", "ROUGE-L, identical values", "rouge-score"),
+    "nltk": ("meteor", "METEOR, identical values", "NLTK"),
+}
+"""Name, what and against of a row of the README, by the tool that is compared."""
+
+
+def main(arguments: Sequence[str]) -> Measured:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("captions", type=Path, help="CSV file with one caption a row")
-    parser.add_argument("--column", default="caption")
     parser.add_argument("--wordnet", type=Path, help="folder of WordNet's database files, for METEOR")
-    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    try:
-        captions = captions_of(options.captions, options.column)
-        versions = readability.versions() | relevance.versions()
-        print(f"{len(captions):,} captions; {', '.join(f'{name} {number}' for name, number in versions.items())}")
-        print(f"{'':<28} reference      ours   CPU time of the first run; how many times faster")
-        differ = False
-        for comparison in run(captions, options.seed, options.wordnet):
-            print(comparison.line(), flush=True)
-            differ = differ or not comparison.equal
-    except BedsideError as problem:
-        print(problem, file=sys.stderr)
-        return 2
-    except ModuleNotFoundError as missing:
-        print(MissingExtra.named(str(missing.name), extra="test", purpose="the comparison"), file=sys.stderr)
-        return 2
-    return int(differ)
+    captions = captions_of(options.captions)
+    versions = readability.versions() | relevance.versions()
+    print(f"{len(captions):,} captions; {', '.join(f'{name} {number}' for name, number in versions.items())}")
+    print(f"{'':<28} reference      ours   CPU time of the first run; how many times faster")
+    rows, right = [], True
+    for comparison in run(captions, options.wordnet):
+        print(comparison.line(), flush=True)
+        right &= comparison.equal
+        named = _ROWS.get(comparison.name.partition(":")[0])
+        if named and comparison.equal:
+            rows.append(Row(*named, f"{comparison.faster[0]:.1f}× faster"))
+    return Measured(rows, right)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ended(main)

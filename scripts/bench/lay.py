@@ -1,10 +1,10 @@
 """Lay captions of several writers in one table: how they read, how far they are from the experts', what they lose.
 
-    python -m scripts.bench.lay CAPTIONS.csv [--beside NAME=PAIRS …] [--write PAIRS.json]
+    python -m scripts.bench.lay CAPTIONS.csv [--beside NAME=PAIRS …]
 
 The rows: the paper's expert and lay captions (its numbers, test split); the captions of CAPTIONS.csv that a build takes
 (of other languages it takes none) as experts wrote them and as our rules rewrite them; expert and lay captions of other
-files of pairs, such as published ones or the output of an earlier version of the rules. The columns: five readability
+files of pairs, such as published ones. The columns: five readability
 formulas and the vocabulary (Table 1), BLEU-4 and ROUGE-L against the expert caption (Table 2), words per caption
 outside the plain list that nothing explains, and the captions in which a gate fails.
 """
@@ -12,7 +12,6 @@ outside the plain list that nothing explains, and the captions in which a gate f
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -47,20 +46,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("captions", type=Path)
     parser.add_argument("--beside", action="append", default=[], metavar="NAME=PAIRS")
-    parser.add_argument("--write", type=Path, metavar="PAIRS.json", help="keep the pairs that our rules write")
     options = parser.parse_args()
     against = ("BLEU-4", "ROUGE-L", "copied", "unexplained", "gates fail")
     shown = table("", "captions of", "n", *FORMULAS, "vocabulary", *against)
     for register in ("Expert", "Layman"):
         shown.add_row(*_published(register))
-    every = list(_all(options.captions, options.beside))
-    for pairs in every:
+    for pairs in _all(options.captions, options.beside):
         shown.add_row(*_measured(pairs))
     output.print(shown)
-    if options.write:
-        by_rules = zip(every[-1].expert, every[-1].said, strict=True)
-        told = [{"expert_caption": expert, "layman_caption": said} for expert, said in by_rules]
-        options.write.write_text(json.dumps(told, ensure_ascii=False, indent=0), encoding="utf-8")
 
 
 def captions_of(table: Path) -> list[str]:

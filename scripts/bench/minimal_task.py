@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,9 @@ from loaders.errors import InputError
 from loaders.models.chat import InspectModel
 from loaders.models.inspect_form import inspect_message
 from loaders.models.messages import Answer, Message
-from scripts.bench.apart import apart
+from scripts.bench.apart import Measured, Row, apart, best_apart
 from scripts.bench.rival_finders import peak_megabytes
+from scripts.terminal.console import output, table
 
 CONCURRENCY = 16
 Times = dict[str, float]
@@ -209,29 +211,22 @@ def _measured(module: str, method: str, number: int) -> dict[str, float]:
     return {**times, "peak": peak_megabytes(), "written": written / 2**20}
 
 
-def main(bench: Benchmark, about: str, arguments: Sequence[str] | None = None) -> int:
-    """The command line of a benchmark: every round runs every method in turn; the best of each is printed."""
+def compared(bench: Benchmark, about: str, arguments: Sequence[str], what: str, against: str) -> Measured:
+    """A benchmark; `what` has gaps for the cases and the megabytes."""
     parser = argparse.ArgumentParser(prog=f"python -m {bench.module}", description=about.split("\n")[0])
     parser.add_argument("--cases", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args(arguments)
-    best: dict[str, dict[str, float]] = {}
-    for _ in range(options.rounds):
-        for method in METHODS:
-            found = apart(_measured, bench.module, method, options.cases)
-            if method in best:
-                found["peak"] = max(found["peak"], best[method]["peak"])
-                for name in ("seconds", "processor"):
-                    found[name] = min(found[name], best[method][name])
-            best[method] = found
-    print(f"{options.cases:,} dialogues, {bench.calls} requests each, best of {options.rounds}")
+    works = {method: partial(apart, _measured, bench.module, method, options.cases) for method in METHODS}
+    best = best_apart(works, options.rounds)
+    columns = ("wall s", "of minimal", "CPU s", " of minimal", "peak MB", "MB on the disk")
+    title = f"{options.cases:,} dialogues, {bench.calls} requests each, best of {options.rounds}"
+    shown, ratio = table(title, "", *columns, right=columns), {}
     for method, found in best.items():
-        ratios = "   ".join(
-            f"{found[name] / best['minimal'][name]:6.3f} x minimal ({what})"
-            for name, what in (("seconds", "wall"), ("processor", "processor"))
-        )
-        print(
-            f"  {method:<9} {found['seconds']:7.2f} s   processor {found['processor']:7.2f} s   {ratios}   "
-            f"{found['peak']:4.0f} MB   {found['written']:4.0f} MB on the disk"
-        )
-    return 0
+        wall, ratio[method] = (f"{found[name] / best['minimal'][name]:.3f}" for name in ("seconds", "processor"))
+        cells = (f"{found['seconds']:.2f}", wall, f"{found['processor']:.2f}", ratio[method])
+        shown.add_row(method, *cells, f"{found['peak']:.0f}", f"{found['written']:.0f}")
+    output.print(shown)
+    what = what.format(cases=f"{options.cases:,}", mb=f"{best['adapter']['peak']:.0f}")
+    name = bench.module.rpartition(".")[2]
+    return Measured([Row(name, what, against, f"{ratio['adapter']}× its CPU time; `--bare` {ratio['bare']}×")])

@@ -16,7 +16,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from baselines.medlaybench_v.ranking import recall_at_k
 from baselines.statistics.resampling import paired_bootstrap
-from loaders.errors import MissingExtra
-from scripts.bench.apart import apart, fastest
+from scripts.bench.apart import Measured, Row, apart, best_apart, ended, fastest
 from scripts.bench.rival_finders import held_megabytes, peak_megabytes
 
 Matrix = NDArray[np.float32]
@@ -100,32 +99,24 @@ def child(method: str, size: int, width: int, runs: int) -> dict[str, Any]:
     return {"seconds": min(seconds), "peak": peak_megabytes() - before, "values": values}
 
 
-def compare(size: int, width: int, rounds: int, methods: Sequence[str]) -> bool:
-    """Prints one line a method; False when the recalls differ."""
-    best: dict[str, dict[str, Any]] = {}
-    for _ in range(rounds):
-        for method in methods:
-            if method == "mask" and method in best:
-                continue  # minutes on a small machine: once is enough for a factor of ten
-            found = apart(child, method, size, width, 1 if method == "mask" else 3)
-            if method not in best or found["seconds"] < best[method]["seconds"]:
-                found["peak"] = max(found["peak"], best.get(method, found)["peak"])
-                best[method] = found
+def compare(size: int, width: int, rounds: int) -> dict[str, dict[str, Any]]:
+    """Prints one line a method; what `child` says of each."""
+    works: dict[str, Callable[[], dict[str, Any]]] = {
+        method: partial(apart, child, method, size, width, 3) for method in METHODS
+    }
+    # Minutes on a small machine: once is enough for a factor of ten.
+    works["mask"] = cache(partial(apart, child, "mask", size, width, 1))
+    best = best_apart(works, rounds)
     print(f"\n{size:,} x {width}, both directions, R@1/5/10")
     for method, found in best.items():
         ratio = f"{found['seconds'] / best['product']['seconds']:6.2f} x product"
         print(f"  {method:<16} {found['seconds']:8.3f} s   {ratio}   {found['peak']:7.0f} MB above inputs")
-    ours = best["counting"]
-    print(f"  counting R@1/5/10: {', '.join(f'{value:.4f}' for value in ours['values'])}")
-    if "mask" not in best:
-        return True
-    print(f"  mask / counting: {best['mask']['seconds'] / ours['seconds']:.1f}")
-    # Scores that differ by less than float32 resolves may swap places in the mask method.
-    return bool(np.abs(np.subtract(ours["values"], best["mask"]["values"])).max() <= 3 / size)
+    print(f"  counting R@1/5/10: {', '.join(f'{value:.4f}' for value in best['counting']['values'])}")
+    return best
 
 
-def bootstrap(rounds: int) -> bool:
-    """Prints the bootstrap's time beside a plain loop's over the hit vectors; False when a replicate differs."""
+def bootstrap(rounds: int) -> Measured:
+    """The bootstrap's time beside a plain loop's over the hit vectors; no row when a replicate differs."""
     rows, deltas, resamples = 9_927, 48, 1_000
     generator = np.random.default_rng(0)
     layman = (generator.random((rows, deltas)) < 0.3).astype(np.float64)
@@ -148,25 +139,29 @@ def bootstrap(rounds: int) -> bool:
     works = {"loop": lambda: replicates.update(loop=loop()), "ours": lambda: replicates.update(ours=ours())}
     slow, fast = fastest(works, rounds, time.perf_counter).values()
     equal = bool((replicates["loop"] == replicates["ours"]).all())
-    print(f"\nbootstrap of {deltas} deltas x {resamples:,} resamples of {rows:,} rows")
-    print(f"  loop {slow:.3f} s   weights {fast:.3f} s   {slow / fast:.1f} x   {'equal' if equal else 'DIFFERENT'}")
-    return equal
+    print(f"\nbootstrap of {rows:,} rows: loop {slow:.3f} s, weights {fast:.3f} s, {'equal' if equal else 'DIFFERENT'}")
+    what = f"paired bootstrap of {deltas} deltas × {resamples:,}, bit-identical"
+    row = Row("bootstrap", what, "a loop over hit vectors", f"{slow / fast:.1f}× faster")
+    return Measured([row] if equal else [], equal)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str]) -> Measured:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--rows", type=int, default=9_927, help="rows of the pool (the paper's test split)")
-    parser.add_argument("--width", type=int, nargs="+", default=[512, 1024], help="lengths of the embeddings")
+    parser.add_argument("--width", type=int, nargs=2, default=[512, 1024], help="lengths of the embeddings")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args(arguments)
-    methods = list(METHODS)
-    if find_spec("torch") is None:
-        print(MissingExtra.named("torch", extra="models", purpose="the mask method, which is left out"))
-        methods.remove("mask")
-    equal = [compare(options.rows, width, options.rounds, methods) for width in options.width]
-    equal.append(bootstrap(options.rounds))
-    return 0 if all(equal) else 1
+    narrow, wide = (compare(options.rows, width, options.rounds) for width in options.width)
+    rows, right = bootstrap(options.rounds)
+    for one in (narrow, wide):
+        # Scores that differ by less than float32 resolves may swap places in the mask method.
+        right &= bool(np.abs(np.subtract(one["counting"]["values"], one["mask"]["values"])).max() <= 3 / options.rows)
+    faster, wider = (f"{one['mask']['seconds'] / one['counting']['seconds']:.1f}×" for one in (narrow, wide))
+    product, above = narrow["counting"]["seconds"] / narrow["product"]["seconds"], narrow["counting"]["peak"]
+    what = "R@1/5/10 both ways, {:,} × {} (× {:,}), exact under ties".format(options.rows, *options.width)
+    ratio = f"{faster} ({wider}) faster; {product:.2f}× one matrix product, {above:.0f} MB above its inputs"
+    return Measured([Row("recall", what, "the full-matrix-mask method", ratio), *rows], right)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    ended(main)

@@ -14,9 +14,10 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from statistics import median
 
-from scripts.bench.apart import ROOT
+from scripts.bench.apart import ROOT, Measured, Row, ended
 from scripts.terminal.console import output, table
 
 LIMIT = 3.0
@@ -49,25 +50,31 @@ def measure(command: list[str]) -> tuple[float, float]:
     return seconds, peak / (1024 if sys.platform == "darwin" else 1) / 1024
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> Measured:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=7, metavar="N", help="runs of each command")
-    repeat = parser.parse_args().repeat
+    repeat = parser.parse_args(arguments).repeat
     for command in COMMANDS.values():
         measure(command)  # the first run writes byte code
     turns = [{name: measure(command) for name, command in COMMANDS.items()} for _ in range(repeat)]
     columns = ("CPU s", "of hf", "peak MB", " of hf")
     shown = table(f"Start of a command, median of {repeat}", "", *columns, right=columns)
-    ratios = {}
+    ratio, memory = dict[str, str](), dict[str, str]()
     for name in COMMANDS:
-        seconds, memory = (median(turn[name][part] for turn in turns) for part in (0, 1))
-        ratios[name], more = (
-            median(turn[name][part] / turn["hf --version"][part] for turn in turns) for part in (0, 1)
-        )
-        shown.add_row(name, f"{seconds:.2f}", f"{ratios[name]:.2f}", f"{memory:.0f}", f"{more:.2f}")
+        seconds, peak = (median(turn[name][part] for turn in turns) for part in (0, 1))
+        times, more = (median(turn[name][part] / turn["hf --version"][part] for turn in turns) for part in (0, 1))
+        ratio[name], memory[name] = f"{times:.2f}", f"{peak:.0f}"
+        shown.add_row(name, f"{seconds:.2f}", ratio[name], memory[name], f"{more:.2f}")
     output.print(shown)
-    sys.exit(ratios["bedside --version"] > LIMIT)
+    version, run = "bedside --version", "bedside run --help"
+    row = Row(
+        "start",
+        f"CPU time of `{version}` (of `{run}`)",
+        "`hf --version`",
+        f"{ratio[version]}× ({ratio[run]}×); {memory[version]} MB ({memory[run]}) against {memory['hf --version']}",
+    )
+    return Measured([row], float(ratio[version]) <= LIMIT)
 
 
 if __name__ == "__main__":
-    main()
+    ended(main)

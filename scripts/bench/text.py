@@ -7,7 +7,7 @@ Prints
               method, reimplemented), and how many captions the loop changes differently
   pipeline    rows/s of the whole build without a model (read, admit, concepts, draft, refine, gates, shards, card), one
               process, against the time that textstat takes for five readability formulas on the same captions; both
-              without opening their dictionaries, which is printed separately
+              without opening their dictionaries
 
 Times are CPU seconds of this process, the fastest of several runs, alternating build and textstat; the ratios count,
 a shared machine's clock does not. The loop gets the surface forms that the draft matches (plurals and compositions
@@ -19,57 +19,44 @@ from __future__ import annotations
 import argparse
 import platform
 import tempfile
-import time
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 from builders.medlaybench_v import recipe
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.lexicon import compiled
-from builders.medlaybench_v.sources import open_source
 from builders.medlaybench_v.vocabulary import read_bundled, read_vocabulary
 from builders.medlaybench_v.writing.draft import Drafter
 from builders.recipe import build
-from loaders.files.bad_rows import BadRow
-from scripts.bench.apart import fastest
-from scripts.bench.language import cmudict_for_textstat, textstat_values
+from scripts.bench.apart import Measured, Row, ended, fastest
+from scripts.bench.language import captions_of, cmudict_for_textstat, textstat_values
 from scripts.terminal.console import output, table
 from scripts.terminal.tables import Table
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str]) -> Measured:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("captions", type=Path)
     parser.add_argument("--loop-captions", type=int, default=200, help="captions for the replace loop, which is slow")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args(arguments)
-
-    rows = open_source(options.captions).rows()
-    captions = [row["expert_caption"] for row in rows if not isinstance(row, BadRow)]
-    started = time.process_time()
+    captions = captions_of(options.captions)
+    few = captions[:: max(1, len(captions) // options.loop_captions)][: options.loop_captions]
     vocabulary = read_vocabulary("bundled")
     drafter = Drafter(vocabulary.terms)
-    opening = time.process_time() - started
-    output.print(
-        f"{len(captions):,} captions, {len(vocabulary.terms):,} terms ({len(drafter):,} surface forms), "
-        f"Python {platform.python_version()}; vocabulary read and compiled in {opening:.2f} s"
-    )
-
+    output.print(f"{len(captions):,} captions, {len(vocabulary.terms):,} terms, Python {platform.python_version()}")
     shown = table("", "what", "per second", "against", "per second", "ratio", right=("per second", "ratio"))
-    few = captions[:: max(1, len(captions) // options.loop_captions)][: options.loop_captions]
-    differ = _time_draft(shown, captions, few, drafter, options.repeats)
-    build, opening = _time_pipeline(shown, captions, options.captions, options.repeats)
+    rows = [
+        _draft(shown, captions, few, drafter, options.repeats),
+        _pipeline(shown, captions, options.captions, options.repeats),
+    ]
     output.print(shown)
-    output.print(
-        f"The replace loop writes {differ} of {len(few)} captions ({differ / len(few):.0%}) differently.\n"
-        f"The build took {build:.2f} s, {opening:.2f} s of it to read and compile the vocabulary.\n"
-        "Goals: draft at least 50x the replace loop, pipeline at most 8x textstat."
-    )
+    output.print("Goals: draft at least 50x the replace loop, pipeline at most 8x textstat.")
+    return Measured(rows)
 
 
-def _time_draft(shown: Table, captions: Sequence[str], few: Sequence[str], drafter: Drafter, repeats: int) -> int:
-    """Adds the draft against the replace loop; returns how many of the few captions the loop writes differently."""
+def _draft(shown: Table, captions: Sequence[str], few: Sequence[str], drafter: Drafter, repeats: int) -> Row:
+    """The draft against the replace loop, which gets a few of the captions."""
     pairs = sorted(drafter.pairs, key=lambda pair: -len(pair[0]))
     readings = [read(caption) for caption in captions]
     turns = {
@@ -78,31 +65,23 @@ def _time_draft(shown: Table, captions: Sequence[str], few: Sequence[str], draft
     }
     best = fastest(turns, 4 * repeats)  # of seconds, which a shared machine doubles now and then
     ours, loop = len(captions) / best["draft"], len(few) / best["loop"]
-    shown.add_row(
-        "draft", f"{ours:,.0f}", f"replace loop ({len(few)} captions)", f"{loop:,.1f}", f"{ours / loop:,.0f}x"
-    )
-    return sum(drafter.draft(r, drafter.match(r)).text != _replace_loop(r.text, pairs) for r in map(read, few))
+    ratio = f"{ours / loop:,.0f}× faster"
+    shown.add_row("draft", f"{ours:,.0f}", f"replace loop ({len(few)} captions)", f"{loop:,.1f}", ratio)
+    differ = sum(drafter.draft(r, drafter.match(r)).text != _replace_loop(r.text, pairs) for r in map(read, few))
+    what = f"draft: {len(drafter):,} surface forms put in lay words, names left whole, facts protected"
+    against = f"a plain replace loop over the same forms (which writes {differ / len(few):.0%} of captions differently)"
+    return Row("draft", what, against, ratio)
 
 
-def _time_pipeline(shown: Table, captions: Sequence[str], path: Path, repeats: int) -> tuple[float, float]:
-    """Adds the whole build against textstat; returns the seconds of the build and those to open the vocabulary."""
-    formulas = _textstat(captions)
-    turns = {
-        "build": lambda: _build(path),
-        "opening": _open,
-        **({"formulas": formulas} if formulas else {}),
-    }
-    best = fastest(turns, repeats)
+def _pipeline(shown: Table, captions: Sequence[str], path: Path, repeats: int) -> Row:
+    """The whole build against textstat."""
+    best = fastest({"build": lambda: _build(path), "opening": _open, "formulas": _textstat(captions)}, repeats)
     pipeline = best["build"] - best["opening"]
-    rate = f"{len(captions) / pipeline:,.0f}"
-    if formulas is None:
-        shown.add_row("pipeline", rate, "textstat is not installed", "", "")
-    else:
-        against = f"{len(captions) / best['formulas']:,.0f}"
-        shown.add_row(
-            "pipeline", rate, "textstat, five formulas", against, f"{pipeline / best['formulas']:.2f}x its time"
-        )
-    return best["build"], best["opening"]
+    ratio = f"{pipeline / best['formulas']:.2f}× its time"
+    build, formulas = (f"{len(captions) / seconds:,.0f}" for seconds in (pipeline, best["formulas"]))
+    shown.add_row("pipeline", build, "textstat, five formulas", formulas, ratio)
+    what = f"whole build of {len(captions):,} captions without a model, gates, shards and card included"
+    return Row("build", what, "textstat's five formulas on the same captions", ratio)
 
 
 def _replace_loop(caption: str, pairs: Sequence[tuple[str, str]]) -> str:
@@ -126,18 +105,16 @@ def _build(captions: Path) -> None:
         build(recipe.RECIPE, options, Path(folder, "release"), workspace=Path(folder, "work"))
 
 
-def _textstat(captions: Sequence[str]) -> Callable[[], object] | None:
-    """Five formulas on all captions; None without textstat.
+def _textstat(captions: Sequence[str]) -> Callable[[], object]:
+    """Five formulas on all captions.
 
     All captions were read once before: the first word that is not in its dictionary has it open another one, and how it
     divides such words is kept, which takes half as long again as the formulas.
     """
-    if find_spec("textstat") is None or find_spec("nltk") is None:
-        return None
     with cmudict_for_textstat():
         textstat_values(captions)
     return lambda: textstat_values(captions)
 
 
 if __name__ == "__main__":
-    main()
+    ended(main)

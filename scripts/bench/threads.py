@@ -17,15 +17,17 @@ import json
 import random
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import zstandard
 
 from builders.medconceal.threads import FLAIR, spool_threads
-from scripts.bench.apart import apart
+from scripts.bench.apart import Measured, Row, apart, best_apart, ended
 from scripts.bench.rival_finders import peak_megabytes
+from scripts.terminal.console import output, table
 
 POSTS = 200_000
 _KEPT = 100  # one post in so many has the flair
@@ -110,31 +112,26 @@ def _once(method: str, submissions: Path, comments: Path) -> dict[str, float]:
     started = time.perf_counter()
     count = METHODS[method](submissions, comments)
     seconds = time.perf_counter() - started
-    return {"seconds": seconds, "megabytes": peak_megabytes(), "comments": count}
+    return {"seconds": seconds, "peak": peak_megabytes(), "comments": count}
 
 
-def main() -> None:
-    """Make the dump, run every method, print the table."""
+def main(arguments: Sequence[str]) -> Measured:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the unpacked dump")
     parser.add_argument("--rounds", type=int, default=2)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        size = int(options.gigabytes * 1e9)
-        submissions, comments, size = write_dump(Path(folder), size)
-        print(f"{size / 1e9:.2f} GB of records in {comments.stat().st_size / 1e9:.2f} GB of .zst")
-        best: dict[str, dict[str, float]] = {}
-        for _ in range(options.rounds):
-            for method in METHODS:
-                told = apart(_once, method, submissions, comments)
-                if method not in best or told["seconds"] < best[method]["seconds"]:
-                    best[method] = told
-    print(f"{'method':<10}{'MB/s':>8}{'ratio':>8}{'peak MB':>9}{'comments':>11}")
+        *files, size = write_dump(Path(folder), int(options.gigabytes * 1e9))
+        works = {method: partial(apart, _once, method, *files) for method in METHODS}
+        best = best_apart(works, options.rounds)
+    shown = table("", "method", "MB/s", "peak MB", "comments", right=("MB/s", "peak MB", "comments"))
     for method, found in best.items():
-        ratio = best.get("plain", found)["seconds"] / found["seconds"]
-        speed = size / 1e6 / found["seconds"]
-        print(f"{method:<10}{speed:>8.0f}{ratio:>7.2f}x{found['megabytes']:>9.0f}{found['comments']:>11,.0f}")
+        shown.add_row(method, f"{size / 1e6 / found['seconds']:.0f}", f"{found['peak']:.0f}", found["comments"])
+    output.print(shown)
+    what = f"{size / 1e9:.2f} GB of posts from a `.zst` dump in {best['bedside']['peak']:.0f} MB"
+    ratio = f"{best['plain']['seconds'] / best['bedside']['seconds']:.2f}× faster"
+    return Measured([Row("dumps", what, "plain zstandard and json", ratio)])
 
 
 if __name__ == "__main__":
-    main()
+    ended(main)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import pytest
 
 from loaders.models.inspect_form import response_schema
 from scripts.bench import concealment, consultation, minimal_task
-from scripts.bench.all import ROWS
-from scripts.bench.minimal_task import Benchmark, requests
+from scripts.bench.minimal_task import requests
 
 
-@pytest.mark.parametrize("bench", [concealment.BENCHMARK, consultation.BENCHMARK], ids=lambda bench: bench.module)
-def test_every_method_plays_a_case_and_the_table_reads_what_is_printed(
-    bench: Benchmark, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("bench", [concealment, consultation], ids=lambda bench: bench.__name__)
+def test_every_method_plays_a_case(bench: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     # In this process; requests are counted.
     monkeypatch.setattr(minimal_task, "apart", lambda work, *given: work(*given))
-    assert minimal_task.main(bench, "About.", ["--cases", "1", "--rounds", "1"]) == 0
-    (row,) = ROWS[bench.module.rpartition(".")[2]]
-    told = row.read(capsys.readouterr().out)
-    assert told is not None and told["ratio"].count("×") == 2 and f"{bench.calls}" in f"{told['what']} 30"
+    (row,) = bench.main(["--cases", "1", "--rounds", "1"]).rows
+    assert bench.__name__.endswith(row.name) and row.what.startswith("1 ") and " MB" in row.what
+    assert row.ratio.count("×") == 2 and f"{bench.BENCHMARK.calls}" in f"{row.what} 30"
 
 
 def test_a_reply_a_turn_is_what_is_measured() -> None:

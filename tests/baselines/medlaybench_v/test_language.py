@@ -266,13 +266,15 @@ def test_a_missing_package_of_the_text_metrics_is_an_error(monkeypatch: pytest.M
 def _captions_file(folder: Path, captions: Sequence[str]) -> Path:
     path = folder / "captions.csv"
     with path.open("w", encoding="utf-8", newline="") as lines:
-        csv.writer(lines).writerows([["id", "text"], *enumerate(captions, start=1)])
+        csv.writer(lines).writerows([["id", "caption"], *enumerate(captions, start=1)])
     return path
 
 
 def test_the_benchmark_compares_all_four_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("rouge_score")
-    assert bench.main([str(_captions_file(tmp_path, made_up_captions(40, seed=8))), "--column", "text"]) == 0
+    found = bench.main([str(_captions_file(tmp_path, made_up_captions(40, seed=8)))])
+    assert found.right and [row.name for row in found.rows] == ["readability", "rouge", "meteor"]
+    assert all(row.ratio.endswith("× faster") for row in found.rows)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("40 captions; textstat 0.7.")
     assert [line.partition(":")[0] for line in lines[2:]] == ["textstat", "sacrebleu", "rouge-score", "nltk"]
@@ -289,19 +291,17 @@ def test_the_benchmark_sees_one_differing_bit() -> None:
     assert "DIFFERENT" in comparison.line()
 
 
-def test_the_benchmark_names_a_missing_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_benchmark_names_a_missing_package_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "rouge_score.rouge_scorer", None)
-    assert bench.main([str(_captions_file(tmp_path, ["One caption.", "And another."])), "--column", "text"]) == 2
-    assert "rouge_score.rouge_scorer: is not installed" in capsys.readouterr().err
+    monkeypatch.setattr(bench, "compare", lambda *given: pytest.fail("minutes would have passed"))
+    with pytest.raises(ModuleNotFoundError, match="rouge_score"):
+        bench.main([str(_captions_file(tmp_path, ["One caption.", "And another."]))])
 
 
-def test_the_benchmark_refuses_a_file_that_it_cannot_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench.main([str(tmp_path / "nothing.csv")]) == 2
-    assert "does not exist" in capsys.readouterr().err
-    path = _captions_file(tmp_path, ["One caption.", " "])
-    assert bench.main([str(path)]) == 2
-    assert "no column 'caption'" in capsys.readouterr().err
-    assert bench.main([str(path), "--column", "text"]) == 2
-    assert "line 3: no caption" in capsys.readouterr().err
+def test_the_benchmark_refuses_a_file_that_it_cannot_use(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        bench.main([str(tmp_path / "nothing.csv")])
+    with pytest.raises(InputError, match=r"captions\.csv:3: .* NUL"):
+        bench.main([str(_captions_file(tmp_path, ["One caption.", "\x00"]))])
