@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
 from importlib.util import find_spec
@@ -50,14 +51,24 @@ def advice(extra: str) -> str:
         found: Distribution | None = distribution("bedside")
     except PackageNotFoundError:
         found = None
-    return command(extra, _origin(found), tool=_tool(found))
+    tool = _tool(found)
+    if tool in ("pipx", "uv tool"):  # they make the environment anew, with what is asked for and no more
+        held = (name for name in MODULES if name != "demo" and missing(name) is None)
+        extra = ",".join(dict.fromkeys([*held, extra]))
+    return command(extra, _origin(found), tool=tool, active=_is_active())
 
 
-def command(extra: str, origin: dict[str, object] | None, *, tool: str = "pip") -> str:
-    """The command of a tool (pip, uv, pipx, uv tool) for a copy from `origin`, as direct_url.json describes it."""
-    begin = {"uv": "uv pip install", "pipx": "pipx install --force", "uv tool": "uv tool install --force"}.get(
-        tool, "pip install"
-    )
+def command(extra: str, origin: dict[str, object] | None, *, tool: str = "pip", active: bool = True) -> str:
+    """The command of a tool (pip, uv, pipx, uv tool) for a copy from `origin`, as direct_url.json describes it.
+
+    It names an environment that is not `active`.
+    """
+    begin = {
+        "pip": "pip install" if active else f"{shlex.quote(sys.executable)} -m pip install",
+        "uv": "uv pip install" if active else f"uv pip install --python {shlex.quote(sys.prefix)}",
+        "pipx": "pipx install --force",
+        "uv tool": "uv tool install --force",
+    }[tool]
     wanted = f"bedside[{extra}]"
     url = str(origin.get("url", "")) if origin else ""
     if origin is None or not url:
@@ -70,6 +81,11 @@ def command(extra: str, origin: dict[str, object] | None, *, tool: str = "pip") 
         editable = "-e " if isinstance(info, dict) and info.get("editable") else ""
         return f"{begin} {editable}{shlex.quote(f'{unquote(urlsplit(url).path)}[{extra}]')}"
     return f"{begin} {shlex.quote(f'{wanted} @ {url}')}"
+
+
+def _is_active() -> bool:
+    """Whether `pip` means this environment in a shell: it does not for one whose commands are called by their path."""
+    return Path(shutil.which("python") or "").parent == Path(sys.prefix, "bin")
 
 
 def _origin(found: Distribution | None) -> dict[str, object] | None:
@@ -85,11 +101,9 @@ def _origin(found: Distribution | None) -> dict[str, object] | None:
 
 def _tool(found: Distribution | None) -> str:
     """The tool that made the environment, as it recorded there."""
-    parts = Path(sys.prefix).parts
-    if "pipx" in parts:
-        return "pipx"
-    if "uv" in parts and "tools" in parts:
-        return "uv tool"
+    for name, tool in (("pipx_metadata.json", "pipx"), ("uv-receipt.toml", "uv tool")):
+        if Path(sys.prefix, name).is_file():
+            return tool
     installer = (found.read_text("INSTALLER") or "").strip() if found is not None else ""
     if installer:
         return "uv" if installer == "uv" else "pip"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import re
+import sys
 from importlib import import_module
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -51,7 +52,42 @@ def test_each_kind_of_install_has_its_command(origin: dict[str, Any] | None, too
     assert installed.command("models", origin, tool=tool) == expected
 
 
-def test_a_checkout_is_installed_in_place() -> None:
+@pytest.mark.parametrize(
+    ("found", "tool", "expected"),
+    [
+        ("/usr/bin/python", "pip", "'/an env/bin/python' -m pip install"),
+        ("/usr/bin/python", "uv", "uv pip install --python '/an env'"),
+        (None, "uv", "uv pip install --python '/an env'"),
+        ("/an env/bin/python", "pip", "pip install"),
+        ("/an env/bin/python", "uv", "uv pip install"),
+    ],
+)
+def test_an_environment_that_is_not_active_is_named(
+    found: str | None, tool: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else pip would install into the one that is, and uv would find none."""
+    monkeypatch.setattr(sys, "prefix", "/an env")
+    monkeypatch.setattr(sys, "executable", "/an env/bin/python")
+    monkeypatch.setattr("shutil.which", lambda name: found)
+    monkeypatch.setattr(installed, "_tool", lambda distribution: tool)
+    monkeypatch.setattr(installed, "_origin", lambda distribution: None)
+    assert installed.advice("models") == f"{expected} 'bedside[models]'"
+
+
+@pytest.mark.parametrize(("marker", "tool"), [("pipx_metadata.json", "pipx"), ("uv-receipt.toml", "uv tool")])
+def test_a_tool_that_makes_the_environment_anew_is_told_of_the_extras_that_are_there(
+    marker: str, tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / marker).touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))  # whatever folder a user has these tools put environments in
+    monkeypatch.setattr(installed, "_origin", lambda found: None)
+    there = {name for extra in ("threads", "language") for name in installed.MODULES[extra]}
+    monkeypatch.setattr(installed, "find_spec", lambda name: object() if name in there else None)
+    assert installed.advice("curation") == f"{tool} install --force 'bedside[threads,language,curation]'"
+
+
+def test_a_checkout_is_installed_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installed, "_is_active", lambda: True)
     assert re.fullmatch(rf"(uv )?pip install -e '?{re.escape(str(ROOT))}\[models\]'?", installed.advice("models"))
 
 
