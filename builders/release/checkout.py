@@ -53,10 +53,11 @@ class Checkout:
         return Code(commit=commit, changed=changed != "", lock=lock)
 
     def _git(self, *arguments: str) -> str | None:
+        # git refuses what another user owns, as a folder mounted into a container: there might be programs in its
+        # settings. Those of this folder run here in any case.
+        git = ["git", "-C", str(self.folder), "-c", f"safe.directory={resolved(self.folder)}"]
         try:
-            done = subprocess.run(
-                ["git", "-C", str(self.folder), *arguments], capture_output=True, text=True, timeout=60, check=True
-            )
+            done = subprocess.run([*git, *arguments], capture_output=True, text=True, timeout=60, check=True)
         except (OSError, subprocess.SubprocessError):
             return None
         return done.stdout.strip()

@@ -57,6 +57,15 @@ def test_a_folder_in_somebody_elses_repository_has_no_commit(folder: Path) -> No
     assert Checkout.opened(inner).code() is None
 
 
+def test_a_checkout_of_another_user_has_its_commit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container, whose root sees a folder of the machine's user."""
+    own = code(folder)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # git's own tests have this
+    with pytest.raises(subprocess.CalledProcessError):
+        git(folder, "status")
+    assert code(folder) == own
+
+
 def test_without_git_nothing_is_claimed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     assert Checkout.opened(folder).code() is None
