@@ -1,6 +1,6 @@
 """Do the gates see one wrong word? A program changes one fact in captions that the rules wrote, in eleven ways.
 
-    python -m scripts.bench.changes CAPTIONS.csv [--captions 1500] [--seed 1] [--show passed]
+    python -m scripts.bench.changes CAPTIONS.csv [--show passed]
 
 Unlike a writer's pairs (`bench/pairs.py`), these keep all other words, as a light edit or a slip of a model does.
 Prints for each kind of change how many fail a gate, are doubtful, and pass.
@@ -51,16 +51,14 @@ Change = tuple[str, str]  # its kind, the changed caption
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("captions", type=Path, metavar="CAPTIONS.csv")
-    parser.add_argument("--captions", dest="most", type=int, default=1500, help="how many of them, at random")
-    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", choices=WORST_FIRST, help="print ten changes of each kind with this outcome")
     options = parser.parse_args(arguments)
     captions = captions_of(options.captions)
-    rng = random.Random(options.seed)
+    rng = random.Random(1)
     lexicon = Lexicon(read_vocabulary("bundled").terms)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     examples: dict[str, list[str]] = defaultdict(list)
-    for case in cases_of(rng.sample(captions, min(options.most, len(captions))), lexicon):
+    for case in cases_of(rng.sample(captions, min(1500, len(captions))), lexicon):
         written = by_rules(case, lexicon.drafter).layman_caption
         for kind, changed in changes(written, rng):
             found = outcome(check(case.expert, read(changed), case.context))

@@ -35,12 +35,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="*")
     parser.add_argument("--show", choices=("missed", "false", "doubtful"), help="print these pairs with their verdicts")
-    parser.add_argument("--class", dest="only", help="only pairs of this class")
     parser.add_argument("--judge", metavar="MODEL", help="chat model that is asked about every pair")
     parser.add_argument("--base-url", help="of the judge's server")
     parser.add_argument("--answers", type=Path, default=Path("pairs.answers.sqlite"), help="stores the judge's answers")
     options = parser.parse_args()
-    pairs = [pair for pair in read(options.files) if options.only in (None, pair["class"])]
+    pairs = read(options.files)
     judged = list(judge(pairs))
     columns = ("broken", "failed", "doubtful", "passed", "faithful", "false alarms", "in doubt")
     shown = table("", "class", *columns, right=columns)

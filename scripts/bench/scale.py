@@ -34,6 +34,7 @@ from builders import recipe as recipes
 from builders.recipe import recipe_of
 from builders.samples.medlaybench_v import CAPTIONS
 from loaders.engines.choice import EngineName, opened
+from loaders.engines.engine import Engine
 from scripts.bench.apart import apart
 from scripts.bench.rival_finders import peak_megabytes
 from scripts.bench.scale_server import Counts, plain, serving
@@ -114,20 +115,16 @@ def _built(
     few_words: bool = False,
 ) -> dict[str, float]:
     """Seconds on the wall, of the driver's CPU and of its workers' (0 where they are no children), and peak bytes."""
-    place, recipe = Path(folder), recipe_of("medlaybench-v")
-
-    def build(name: str, **asked: Any) -> None:
-        chosen = recipe.options(captions=str(place / f"{name}.csv"), **asked)
-        recipes.build(recipe, chosen, place / name, workspace=place / f"{name}.work", engine=running)
-
+    place = Path(folder)
     for name, count in (("warm", _WARM), ("timed", rows)):  # before the clock starts
         write_captions(place / f"{name}.csv", count, few_words)
     with opened(EngineName(engine), workers) as running:
-        build("warm")  # by rules: the server counts from the first request to the last answer
+        # By rules: the server counts from the first request to the last answer.
+        build(place / "warm.csv", place / "warm", running)
         before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
         children = resource.getrusage(resource.RUSAGE_CHILDREN)
         asked = {"model": model, "base_url": (base_url,), "concurrency": concurrency} if model else {}
-        build("timed", **asked)
+        build(place / "timed.csv", place / "timed", running, **asked)
         seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF)
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)  # with what the workers took for the warm rows
     return {
@@ -136,6 +133,13 @@ def _built(
         "workers": _processor(ended) - _processor(children) if engine == EngineName.LOCAL else 0,
         "peak": peak_megabytes() * 2**20,
     }
+
+
+def build(captions: Path, out: Path, engine: Engine, **asked: Any) -> None:
+    """A release of MedLayBench-V from a table, with its workspace beside it."""
+    recipe = recipe_of("medlaybench-v")
+    chosen = recipe.options(captions=str(captions), **asked)
+    recipes.build(recipe, chosen, out, workspace=out.with_suffix(".work"), engine=engine)
 
 
 def _processor(usage: resource.struct_rusage) -> float:

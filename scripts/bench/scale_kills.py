@@ -29,12 +29,10 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from builders import recipe as recipes
-from builders.recipe import recipe_of
 from loaders.engines.choice import EngineName, opened
 from loaders.models.answers import STORE
-from scripts.bench.apart import command_line, processes, stat_of
-from scripts.bench.scale import MODEL, write_captions
+from scripts.bench.apart import ROOT, command_line, processes, stat_of
+from scripts.bench.scale import MODEL, build, write_captions
 from scripts.bench.scale_server import BEFORE, Server, echoed, serving
 from scripts.conformance import files_of
 from scripts.terminal.console import output
@@ -63,11 +61,9 @@ def main() -> None:
 
 
 def _built(folder: str, out: str, engine: str, base_url: str, concurrency: int) -> None:
-    place, recipe = Path(folder), recipe_of("medlaybench-v")
-    asked = {"model": MODEL, "base_url": (base_url,), "concurrency": concurrency}
-    chosen = recipe.options(captions=str(place / "captions.csv"), **asked)
+    place, asked = Path(folder), {"model": MODEL, "base_url": (base_url,), "concurrency": concurrency}
     with opened(EngineName(engine)) as running:
-        recipes.build(recipe, chosen, place / out, workspace=place / f"{out}.work", engine=running)
+        build(place / "captions.csv", place / out, running, **asked)
 
 
 async def _disturbed(folder: Path, options: argparse.Namespace) -> tuple[str, bool]:
@@ -223,7 +219,7 @@ def _cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     quick = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 1000, "health_check_failure_threshold": 5}
-    os.environ["PYTHONPATH"] = str(Path(recipes.__file__).parents[1])
+    os.environ["PYTHONPATH"] = str(ROOT)
     os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's 15 would starve them where others use the machine
     head = {"num_cpus": 1, "include_dashboard": False, "_system_config": quick}
     cluster = Cluster(initialize_head=True, head_node_args=head)
