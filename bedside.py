@@ -28,6 +28,7 @@ __all__ = ["__version__", "corpora", "load"]
 _OFFERED = {"__version__": "loaders", "corpora": "loaders.registry", "load": "loaders.corpus"}
 _PACKAGES = ("loaders", "builders", "baselines", "scripts", "dataset_cards")
 _HOME = Path(__file__).resolve().parent
+_LINKED = Path(__file__).parent.resolve()  # a strict editable install links to each file, from folders of its own
 
 
 class Shadowed(ImportError):
@@ -52,7 +53,7 @@ def check() -> None:
         if place is None:
             do = "Install Bedside again: pip install --force-reinstall bedside"
             raise Shadowed(own, found="is missing", expected=f"Bedside's package {name}", do=do)
-        if place.resolve() != own:
+        if place.resolve() not in (own, _LINKED / name):
             how, do = _reason(place.parent)
             raise Shadowed(place, found=f"another {name} comes before Bedside's own, {how}", expected=str(own), do=do)
 

@@ -96,6 +96,18 @@ def test_what_is_imported_already_is_named(tmp_path: Path, monkeypatch: pytest.M
         bedside.check()
 
 
+def test_a_strict_editable_install_is_no_other_package(tmp_path: Path) -> None:
+    """`pip install -e . --config-settings editable_mode=strict`: folders of its own, with a link to each file."""
+    (tmp_path / "bedside.py").symlink_to(HERE / "bedside.py")
+    for name in bedside._PACKAGES:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").symlink_to(HERE / name / "__init__.py")
+    said = _python(
+        "-c", "import bedside; bedside.check(); print(bedside.__file__)", folder=HERE / "docs", path=(tmp_path,)
+    )
+    assert (said.stdout, said.stderr) == (f"{tmp_path}/bedside.py\n", "")
+
+
 def test_windows_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """It was told that there is no module named fcntl."""
     monkeypatch.setattr(sys, "platform", "win32")
