@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -96,8 +97,8 @@ def test_what_is_imported_already_is_named(tmp_path: Path, monkeypatch: pytest.M
         bedside.check()
 
 
-def test_a_strict_editable_install_is_no_other_package(tmp_path: Path) -> None:
-    """`pip install -e . --config-settings editable_mode=strict`: folders of its own, with a link to each file."""
+def test_an_install_that_links_to_each_file_is_no_other_package(tmp_path: Path) -> None:
+    """UV_LINK_MODE=symlink, and setuptools' editable_mode=strict: folders of their own, with a link to each file."""
     (tmp_path / "bedside.py").symlink_to(HERE / "bedside.py")
     for name in bedside._PACKAGES:
         (tmp_path / name).mkdir()
@@ -106,6 +107,15 @@ def test_a_strict_editable_install_is_no_other_package(tmp_path: Path) -> None:
         "-c", "import bedside; bedside.check(); print(bedside.__file__)", folder=HERE / "docs", path=(tmp_path,)
     )
     assert (said.stdout, said.stderr) == (f"{tmp_path}/bedside.py\n", "")
+
+
+@pytest.mark.parametrize("name, data", [("medlaybench_v", "IMAGES"), ("threemdbench", "PHOTOS")])
+def test_there_the_pictures_of_a_sample_are_not_behind_links(name: str, data: str, tmp_path: Path) -> None:
+    """A build takes no picture from outside the folder of its table."""
+    source = HERE / "builders" / "samples" / name / "__init__.py"
+    (tmp_path / "__init__.py").symlink_to(source)
+    found = runpy.run_path(str(tmp_path / "__init__.py"))[data]
+    assert found.parent == source.parent and found.exists()
 
 
 def test_windows_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

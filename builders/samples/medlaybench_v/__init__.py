@@ -12,4 +12,4 @@ from pathlib import Path
 
 CAPTIONS = Path(__file__).with_name("captions.csv")
 PAIRS = Path(__file__).with_name("pairs.csv")
-IMAGES = Path(__file__).with_name("images")
+IMAGES = Path(__file__).resolve().with_name("images")  # where an install links to each file, what it links to

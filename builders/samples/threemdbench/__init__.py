@@ -9,5 +9,5 @@ from __future__ import annotations
 
 from pathlib import Path
 
-PHOTOS = Path(__file__).with_name("photos.csv")
+PHOTOS = Path(__file__).resolve().with_name("photos.csv")  # where an install links to each file, what it links to
 CONSULTATIONS = Path(__file__).with_name("consultations")
