@@ -29,6 +29,9 @@ _CC_NAME = re.compile(
     rf"(?:CC|CREATIVE COMMONS)\W*((?:BY|NC|ND|SA)(?:{_BETWEEN}(?:BY|NC|ND|SA))*)(?![A-Z])"
     r"(?:[ -]+(?:LICEN[CS]E))?(?:[ -]+V?(\d(?:\.\d)?))?(?:[ -]+(?:INTERNATIONAL|UNPORTED|GENERIC|IGO|DEED))*"
 )
+# Openverse, Flickr and Zenodo leave "CC" out: "by-nc-sa 2.0", "Attribution-NoDerivs License", "Attribution 4.0
+# International". On Wikimedia Commons, "Attribution" alone is another licence.
+_BARE_NAME = re.compile(r"BY(?:[ -](?:NC|ND|SA))*(?: \d(?:\.\d)?)?(?: (?:LICEN[CS]E|INTERNATIONAL|UNPORTED|GENERIC))?")
 _LONG_WORDS = tuple(
     (re.compile(long), short)
     for long, short in (
@@ -52,7 +55,7 @@ _TAKES_NOTHING_BACK = re.compile(
     r"\bNO (?:COPYRIGHT|(?:KNOWN )?(?:COPYRIGHT )?RESTRICTIONS|(?:COPY)?RIGHTS? RESERVED)\b|\bNC\W+ONLY\b"
 )
 _ALL_RESERVED = re.compile(r"\bALL[ -]RIGHTS[ -](?:ARE )?RESERVED\b")
-_PUBLIC_DOMAIN = re.compile(r"PUBLIC[ -]?DOMAIN|PDM|PDDC|U\.?S\.?[ -]GOV")
+_PUBLIC_DOMAIN = re.compile(r"PUBLIC[ -]?DOMAIN|PDM|PDDC|(?:U\.?S\.?|UNITED STATES)[ -]GOV|\APD(?:-[\w-]+)?\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,8 @@ def read_licence(text: str | None) -> Licence:
     terms = {short for long, short in _LONG_WORDS if long.search(plain)} - {"BY"}
     for long, short in _LONG_WORDS:
         plain = long.sub(short, plain)
+    if _BARE_NAME.fullmatch(plain) and (text or "").strip().upper() != "ATTRIBUTION":
+        plain = f"CC {plain}"
     narrowed = bool(_NARROWED.search(_TAKES_NOTHING_BACK.sub(" ", plain)))
     named = [_creative_commons(_ELEMENT.findall(code), version) for code, version in _CC_NAME.findall(plain)]
     if found := [*addresses, *named]:
