@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urljoin
 
-from builders.threemdbench.request import Limits, Refused, host_of, request, web_address
+from builders.threemdbench.request import CONTACT, Limits, Refused, contact, host_of, request, web_address
 from builders.threemdbench.robots import MOST_BYTES, Robots
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
@@ -39,6 +39,7 @@ _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _MAX_REDIRECTS = 5
 _LONGEST_WAIT = 120.0  # seconds; if a server asks for more, the next build tries again
 _ROBOTS_FAILED = "robots.txt cannot be read"
+_WHO_ASKS = f"the server may want to know who asks: set {CONTACT} to your mail address, and build again"
 _UNREACHABLE = ("no answer", "cannot be reached", "the proxy refuses it", _ROBOTS_FAILED)
 
 
@@ -196,7 +197,8 @@ class Downloads:
     def _check_head(self, status: int, headers: Mapping[str, str]) -> None:
         if status != 200:
             passing = status in _PASSING
-            raise Refused(f"HTTP {status}", "", final=not passing, wait=_retry_after(headers) if passing else 0.0)
+            detail = _WHO_ASKS * (status == 403 and not contact())
+            raise Refused(f"HTTP {status}", detail, final=not passing, wait=_retry_after(headers) if passing else 0.0)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind and not kind.startswith("image/") and kind not in ("application/octet-stream", "binary/octet-stream"):
             raise Refused("not an image", kind)
@@ -214,7 +216,7 @@ class Downloads:
         except InputError:
             return None
         outcome = record.outcome
-        if record.md5 != one.md5:
+        if record.md5 != one.md5 or (outcome.detail == _WHO_ASKS and contact()):
             return None
         if not outcome.sha256:
             return outcome

@@ -6,6 +6,7 @@ redirect is returned as an answer, for the caller to follow.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ from builders.threemdbench.public_address import is_public, literal_address
 from builders.threemdbench.public_network import ForbiddenAddress, PublicNetwork
 from builders.threemdbench.robots import AGENT
 from loaders import __version__
+
+CONTACT = "BEDSIDE_CONTACT"
+"""The variable of the environment with an address for the owners of servers. Some, such as Wikimedia, answer 403 to a
+program that does not say whom to write to."""
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _COMPRESSED = frozenset({"br", "compress", "deflate", "gzip", "gz", "lzma", "xz", "zip", "zstd"})
@@ -82,7 +87,7 @@ def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
         raise Refused("address is not public", literal)
     network = PublicNetwork(limits.deadline, allow_loopback=limits.allow_loopback, checked=proxy is None)
     headers: dict[bytes | str, bytes | str] = {
-        "User-Agent": f"{AGENT}/{__version__} (builds a research corpus)",
+        "User-Agent": f"{AGENT}/{__version__} ({'; '.join(('builds a research corpus', *contact()))})",
         "Accept": accept,
         "Accept-Encoding": "identity",
         "Connection": "close",
@@ -121,6 +126,11 @@ def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
     except (httpcore2.ProtocolError, httpcore2.UnsupportedProtocol, ValueError) as error:
         raise Refused("broken answer", str(error), final=False) from None
     return Answer(response.status, said, bytes(data))
+
+
+def contact() -> list[str]:
+    """What CONTACT holds, as far as it may stand in a header; [] for nothing."""
+    return [" ".join(said)] if (said := re.findall(r"[!-~]+", os.environ.get(CONTACT, ""))) else []
 
 
 def host_of(url: str) -> str:

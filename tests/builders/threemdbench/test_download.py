@@ -87,6 +87,19 @@ def test_a_photo_is_fetched_once_and_kept(tmp_path: Path, server: PhotoServer) -
     assert all(agent.startswith("bedside/") for agent in server.agents)
 
 
+def test_a_server_that_wants_to_know_who_asks_is_told(
+    tmp_path: Path, server: PhotoServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Wikimedia does. What it refused before is asked for once more."""
+    server.pages["/a.jpg"] = [sends(b"", status=403), sends(PHOTO)]
+    wanted = Wanted(server.url("/a.jpg"))
+    assert [fetch(tmp_path, wanted)[0].reason for _ in "ab"] == ["HTTP 403"] * 2
+    assert server.asked["/a.jpg"] == 1
+    monkeypatch.setenv("BEDSIDE_CONTACT", "  ada@example.org\r\nCookie: é")
+    assert fetch(tmp_path, wanted)[0].sha256 == hashlib.sha256(PHOTO).hexdigest()
+    assert any(agent.endswith(" (builds a research corpus; ada@example.org Cookie:)") for agent in server.agents)
+
+
 def test_a_kept_file_that_was_damaged_is_fetched_again(tmp_path: Path, server: PhotoServer) -> None:
     server.pages["/a.jpg"] = sends(PHOTO)
     wanted = Wanted(server.url("/a.jpg"))
