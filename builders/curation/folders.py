@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePath, PureWindowsPath
+from pathlib import Path, PureWindowsPath
 from unicodedata import normalize
 
 from loaders.errors import CHECK_FOLDER, InputError
+from loaders.files.image_files import SUFFIXES, ImageFile, ImageIndex
 from loaders.files.images import image_bytes
-from loaders.files.paths import check_folder, is_there, resolved
+from loaders.files.paths import check_folder, is_hidden, is_there, resolved
 from loaders.files.tables import read_table
 
 # What the columns of tables and data sets are called, the first that is there counts.
 FILES = ("file", "path", "file_name", "filename", "image", "image_path")
-LABELS = ("label", "labels", "diagnosis", "class", "dx", "target")
-_IDS = ("image_id", "isic_id")  # of publishers whose files are named by these, with an ending that the table leaves out
+# Of publishers: HAM10000, ISIC, PAD-UFES-20, DDI, BCN20000. The first two leave out the ending of the file.
+THEIR_FILES = ("image_id", "isic_id", "img_id", "ddi_file", "bcn_filename")
+LABELS = ("label", "labels", "diagnosis", "class", "dx", "target", "diagnostic", "disease")  # PAD-UFES-20, DDI
 GROUPS = ("group_id", "group", "patient_id", "lesion_id", "case_id")  # a patient has several lesions
 SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "testing"))
 
@@ -58,9 +59,9 @@ def files_of(
     folders elsewhere are followed.
 
     Without a table, a folder named like a split (`train`, `val`, `test`, …) gives the split, the innermost other folder
-    the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column of FILES and
-    any of `split`, LABELS, GROUPS and `source`; it may name files that do not exist, and a file by its name alone,
-    without folders and ending, if only one has it. `label` and `group` name these two columns of it.
+    the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column of FILES or
+    THEIR_FILES and any of `split`, LABELS, GROUPS and `source`; `label` and `group` name these two columns of it. It
+    may name files that do not exist, and a picture without its folders and its ending, as long as that means only one.
 
     Raises: InputError if the folder is not one, is empty, or the table cannot be read, lacks a column, or names a file
     twice or one outside the folder.
@@ -93,14 +94,14 @@ def _walk(folder: Path, without: Path | None) -> Iterator[Path]:
         here = Path(at)
         # Sorted first: of two links to one folder, the first is entered.
         folders[:] = [name for name in sorted(folders) if _entered(here / name, resolved(folder), without, linked)]
-        yield from (here / name for name in names if not name.startswith("."))
+        yield from (here / name for name in names if not is_hidden(name))
     yield from closed
 
 
 def _entered(path: Path, folder: Path, without: Path | None, linked: set[Path]) -> bool:
     """Whether to enter a folder: real ones always; links only if they lead outside, and each target once."""
     real = resolved(path)
-    if path.name.startswith(".") or real == without:
+    if is_hidden(path.name) or real == without:
         return False
     if not path.is_symlink():
         return True
@@ -123,15 +124,16 @@ def _from_layout(name: str, path: Path) -> File:
 
 
 def _from_table(
-    path: Path, folder: Path, names: Iterable[str], label: str | None, group: str | None
+    path: Path, folder: Path, paths: Mapping[str, Path], label: str | None, group: str | None
 ) -> dict[str, File]:
     """What a table says of files, by name, in one spelling of accented letters: it uses its program's, a file name its
     file system's."""
-    whole = {normalize("NFC", name) for name in names}
-    stems = Counter(PurePath(name).stem for name in whole)
-    alone = {stem: name for name in whole if stems[stem := PurePath(name).stem] == 1}
+    whole = {normalize("NFC", name): path for name, path in paths.items()}
+    images = ImageIndex(
+        files=(ImageFile(name, path, "") for name, path in whole.items() if path.suffix.casefold() in SUFFIXES)
+    )
     table = read_table(path)
-    file = table.column(*FILES, *_IDS, needed=True)
+    file = table.column(*FILES, *THEIR_FILES, needed=True)
     columns = [
         table.column("split"),
         table.column(*([label] if label else LABELS), needed=label is not None),
@@ -149,7 +151,8 @@ def _from_table(
                 f"{path}:{line}", found=found, expected=f"a file below the folder, by its path from {folder}"
             )
         plain = normalize("NFC", name)
-        plain = plain if plain in whole else alone.get(plain, plain)
+        if plain not in whole and (image := images.named(plain)) and image.usable:
+            plain = image.name
         if plain in told:
             raise InputError(f"{path}:{line}", found=f"names {name} again", expected="each file once")
         split, labelled, source, grouped = (cells[column].strip() if column else "" for column in columns)

@@ -7,13 +7,16 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from loaders.errors import InputError
-from loaders.files.opening import digest_of
+from loaders.files.kinds import picture_format
+from loaders.files.opening import digest_of, open_file
 from loaders.files.paths import check_folder, is_hidden, is_inside, is_there
 from loaders.files.texts import is_text
 
+UNENDING = "image format not read: its name has no ending of a picture, such as .jpg"
 AMBIGUOUS = "image ambiguous"
 """How the `problem` begins of a name that fits several images."""
 
@@ -92,9 +95,20 @@ def linked_folders(folder: Path) -> list[ImageFile]:
 
 
 def unopened(folder: Path) -> list[ImageFile]:
-    """The archives, films and files of formats that nothing here reads below a folder, by name, hidden ones aside."""
+    """The archives, films, files of formats that nothing here reads, and pictures whose names do not say that they are
+    ("a.jpg.1" and "a.jpg?w=300" of wget, "IM0001" of a hospital's archive) below a folder, by name, hidden ones aside.
+    """
     paths = (Path(here, name) for here, _, names in os.walk(folder) for name in names)
-    return _with_problem(folder, ((path, _UNOPENED.get(path.suffix.casefold(), "")) for path in paths))
+    others = (path for path in paths if path.suffix.casefold() not in SUFFIXES)
+    return _with_problem(folder, ((path, _UNOPENED.get(path.suffix.casefold()) or _by_bytes(path)) for path in others))
+
+
+def _by_bytes(path: Path) -> str:
+    """The problem of a file that is a picture only by its first bytes; "" for any other, also if it cannot be read."""
+    head = b""
+    with suppress(InputError, OSError), open_file(path) as file:
+        head = file.read(132)
+    return UNENDING if picture_format(head) or head[128:] == b"DICM" else ""
 
 
 def _with_problem(folder: Path, paths: Iterable[tuple[Path, str]]) -> list[ImageFile]:
@@ -119,7 +133,7 @@ def _of_link(path: Path, folder: Path) -> str:
 
 
 class ImageIndex:
-    """The images below some folders, found by relative name, by the end of it, by file name or by stem.
+    """The images below some folders, or some files, found by relative name, by the end of it, by file name or by stem.
 
     A name that fits several is refused (the `problem` of what is found), unless their bytes are the same: whichever
     were taken would be another row's picture.
@@ -128,10 +142,10 @@ class ImageIndex:
         InputError: as `image_files`.
     """
 
-    def __init__(self, *folders: Path) -> None:
+    def __init__(self, *folders: Path, files: Iterable[ImageFile] = ()) -> None:
         self._by_name: dict[str, ImageFile] = {}
         self._several: dict[str, list[ImageFile]] = {}
-        found = {file.path: file for folder in folders for file in image_files(folder)}
+        found = {file.path: file for file in chain(files, *map(image_files, folders))}
         files = sorted(found.values(), key=lambda file: file.name)
         for names_of in (_whole, _ends, _stems):
             closer = frozenset(self._by_name)  # a name that says more of a file goes before one that says less

@@ -122,14 +122,17 @@ def _is_circle(path: Path) -> bool:
     return False
 
 
+_HIDDEN = ("thumbs.db", "desktop.ini")
+
+
 def is_hidden(name: str) -> bool:
     """Whether a file, by its name below a folder, or a folder that it is in, is hidden: a copy that a tool keeps, not
-    what a user put there.
+    what a user put there. Windows hides some without a point before their names.
 
-    >>> is_hidden("data/.DS_Store"), is_hidden(".git/config"), is_hidden("data/a.csv")
-    (True, True, False)
+    >>> is_hidden("data/.DS_Store"), is_hidden(".git/config"), is_hidden("data/Thumbs.db"), is_hidden("data/a.csv")
+    (True, True, True, False)
     """
-    return any(part.startswith(".") for part in name.split("/"))
+    return any(part.startswith(".") or part.casefold() in _HIDDEN for part in name.split("/"))
 
 
 def is_inside(path: Path, folder: Path) -> bool:

@@ -587,3 +587,20 @@ def test_a_table_of_a_publisher_names_files_without_folders_and_endings(tmp_path
     table.write_text("image_id\nI_1\npart_1/I_1.jpg\n")
     with pytest.raises(InputError, match="again"):
         files_of(tmp_path / "photos", table=table)
+
+
+def test_a_table_names_files_without_folders_beside_annotations_and_copies(tmp_path: Path) -> None:
+    photos = {"imgs_part_1/P_1.png": drawn(1), "imgs_part_2/P_2.png": drawn(2), "copy/P_2.png": drawn(2)}
+    save(tmp_path / "photos", photos)
+    (tmp_path / "photos" / "imgs_part_1" / "P_1.txt").write_text("0 0.5 0.5 0.1 0.1")  # as of YOLO
+    (tmp_path / "photos" / "imgs_part_1" / "Thumbs.db").write_bytes(b"\xd0\xcf")
+    table = tmp_path / "metadata.csv"
+    table.write_text("img_id,diagnostic\nP_1.png,NEV\nP_2.png,ACK\n")
+    assert [(file.name, file.label) for file in files_of(tmp_path / "photos", table=table)] == [
+        ("copy/P_2.png", "ACK"),
+        ("imgs_part_1/P_1.png", "NEV"),
+        ("imgs_part_1/P_1.txt", ""),
+        ("imgs_part_2/P_2.png", ""),
+    ]
+    table.write_text("image_id\nP_1\n")
+    assert [file.name for file in files_of(tmp_path / "photos", table=table)][-1] == "imgs_part_2/P_2.png"
