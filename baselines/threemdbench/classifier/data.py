@@ -151,15 +151,14 @@ def _row_bytes(rows: Any, at: int) -> bytes:
 
 
 def from_folder(folder: Path, splits: Sequence[str] = SPLITS) -> Labelled:
-    """The photos of train/CLASS, validation/CLASS and test/CLASS; `val` is accepted for validation.
+    """The photos of train/CLASS, validation/CLASS and test/CLASS; `val` and `valid` are accepted for validation.
 
     Raises InputError if a split or a class folder is missing, or if one photo, byte for byte, is in two splits.
     """
     files: dict[str, list[tuple[str, Path]]] = {}
     for split in splits:
-        place = folder / split
-        if split == "validation" and not is_folder(place):
-            place = folder / "val"
+        names = ("validation", "val", "valid") if split == "validation" else (split,)
+        place = next((folder / name for name in names if is_folder(folder / name)), folder / split)
         if not is_folder(place):
             raise InputError(
                 folder,

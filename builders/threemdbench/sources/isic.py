@@ -1,8 +1,8 @@
-"""ISIC: a metadata table with one row per image, and the images below the same folder.
+"""ISIC: a metadata table with one row per image, and the images below the folder that is named, or below the table's.
 
-It reads the archive's own tables (isic_id, diagnosis or diagnosis_1 … diagnosis_5, lesion_id, patient_id,
-copyright_license, attribution), HAM10000's (image_id, dx, lesion_id) and the challenges' ground truths with one column
-of 0 and 1 per class.
+It reads the archive's own tables (isic_id, diagnosis or diagnosis_1 … diagnosis_5, which were iddx_1 … in 2024,
+lesion_id, patient_id, copyright_license, attribution), HAM10000's (image_id, dx, lesion_id) and the challenges' ground
+truths with one column of 0 and 1 per class.
 """
 
 from __future__ import annotations
@@ -12,22 +12,21 @@ from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
-from builders.threemdbench.sources.records import Record, read_records, table_in
+from builders.threemdbench.sources.records import Record, images_by, read_records, table_in
 from builders.threemdbench.sources.traits import traits
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
-from loaders.files.image_files import ImageIndex
 from loaders.files.paths import name_of
 
 _NAMES = ("isic_id", "image_id", "image_name", "image", "name")
 # The plain diagnosis, else the most specific level of the archive's tree.
-_LABELS = (("diagnosis", "dx"), *((f"diagnosis_{level}",) for level in (5, 4, 3, 2, 1)))
+_LABELS = (("diagnosis", "dx"), *((f"diagnosis_{level}", f"iddx_{level}") for level in (5, 4, 3, 2, 1)))
 _ONE_HOT = frozenset({"0", "1", "0.0", "1.0"})
 NO_CLASS = "none of the classes"
 
 
 def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
-    """The photos of a metadata table, or of the only CSV in a folder; images are looked for below its folder.
+    """The photos of a metadata table, or of the only CSV in a folder; images are looked for below that folder.
 
     The group is the patient, even if only another photo of the same lesion says who that is, else the lesion.
 
@@ -49,7 +48,7 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             found=f"columns {', '.join(table.columns)}",
             expected="a column diagnosis, dx or diagnosis_1, or classes of 0 and 1",
         )
-    images = ImageIndex(path.parent)
+    images = images_by(place)
     patient_of = _patients(path, records, lesions, patients)
 
     def each() -> Iterator[Photo | BadRow]:

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from html import unescape
 from pathlib import Path, PureWindowsPath
 
-from builders.curation.folders import FILES, GROUPS, LABELS
+from builders.curation.folders import FILES, GROUPS, LABELS, THEIR_FILES
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.request import is_web_address
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
@@ -17,20 +18,21 @@ from builders.threemdbench.sources.records import read_records
 from builders.threemdbench.sources.traits import AGE_GROUPS, Traits, scale_of, traits
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
-from loaders.files.image_files import ImageFile, ImageIndex
+from loaders.files.image_files import UNENDING, ImageFile, ImageIndex
 from loaders.files.paths import is_inside, is_there
 
 _ADDRESSES = ("url", "image_url", "content_url", "contenturl")
 _LABELS = (*LABELS, "query")
 _MD5_DIGESTS = ("md5", "md5hash")
-_LICENCE = ("licence", "license")
+_LICENCE = ("licence", "license", "copyright_license", "license_short_name", "licenseshortname")
 _ASSERTED = ("licence_asserted_by",)
-_ATTRIBUTION = ("attribution", "credit", "page", "host_page_url")
-_SKIN, _SAID_BY = ("skin_type", "fitzpatrick_skin_type"), ("skin_type_asserted_by",)
-_AGE, _SEX = ("age_group", "age"), ("sex", "gender")
+# The author before the credit line, which Wikimedia Commons fills with "Own work".
+_ATTRIBUTION = ("attribution", "artist", "author", "creator", "credit", "page", "host_page_url")
+_SKIN, _SAID_BY = ("skin_type", "fitzpatrick_skin_type", "fitzpatrick", "fitspatrick"), ("skin_type_asserted_by",)
+_AGE, _SEX = ("age_group", "age", "age_approx"), ("sex", "gender")
 SOURCE_COLUMNS = (
     (_LABELS, "needed: the label, a diagnosis name or one that `--labels` maps to it"),
-    (FILES, "needed unless there is a URL: the photo's file, inside the table's folder"),
+    ((*FILES, *THEIR_FILES), "needed unless there is a URL: the photo's file, inside the table's folder"),
     (_ADDRESSES, "needed unless there is a file: the photo's URL"),
     (GROUPS, "patient, lesion or case: each group stays in one split"),
     (_LICENCE, "the photo's licence; a photo without one needs `--licence NAME=LICENCE`"),
@@ -43,6 +45,7 @@ SOURCE_COLUMNS = (
     (_SEX, "sex"),
 )
 """What a table may hold: the accepted names of each column, of which the first present counts, and its meaning."""
+_TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 _MD5 = re.compile(r"[0-9a-f]{32}\Z")
 
 
@@ -56,6 +59,8 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     table, records = read_records(path, [names for names, _ in SOURCE_COLUMNS])
     label = table.column(*_LABELS, needed=True)
     file, address = table.column(*FILES), table.column(*_ADDRESSES)
+    if address is None:
+        file = file or table.column(*THEIR_FILES)
     if file is None and address is None:
         raise InputError(
             path,
@@ -98,7 +103,9 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 group=record[group] or None,
                 licence=record.licence(licence),
                 licence_asserted_by=record[asserted] or f"column {licence} of the source {facts.name}",
-                attribution=record[attribution] or facts.attribution or (url if is_web_address(url) else ""),
+                attribution=_without_markup(record[attribution])
+                or facts.attribution
+                or (url if is_web_address(url) else ""),
                 where=record.where,
                 problem=problem,
                 traits=_traits(record[skin], record[said_by] or own_word, record[age], record[sex]),
@@ -114,6 +121,14 @@ def _without_place(name: str, found: ImageFile | None) -> str:
     return found.name if found and found.usable and absolute else name.replace("\\", "/").removeprefix("./")
 
 
+def _without_markup(text: str) -> str:
+    """
+    >>> _without_markup('<a href="//commons.wikimedia.org/wiki/User:Doc">Doc &amp; Co.</a>')
+    'Doc & Co.'
+    """
+    return unescape(_TAG.sub("", text)).strip() if "<" in text else text
+
+
 def _why_unlisted(folder: Path, name: str) -> str:
     """Why a file that a table names is not among the images below its folder; "" if it does not exist."""
     named, inside = folder / name, is_inside(folder / name, folder)
@@ -121,8 +136,7 @@ def _why_unlisted(folder: Path, name: str) -> str:
     with suppress(InputError):  # the system does not say: it leads to where nobody may look, or no name is that long
         there = is_there(named)
     outside = "image outside its folder: only files below the folder of the table are read"
-    unread = "image format not read: its name has no ending of a picture, such as .jpg"
-    return "" if not there else unread if inside else outside
+    return "" if not there else UNENDING if inside else outside
 
 
 def _traits(skin: str, by: str, age: str, sex: str) -> Traits:

@@ -83,6 +83,28 @@ def test_a_release_is_not_told_where_on_a_machine_its_photos_lie(tmp_path: Path)
     ]
 
 
+def test_the_table_of_pad_ufes_20_as_it_is_published(tmp_path: Path) -> None:
+    place(tmp_path, "images/imgs_part_1/PAT_8_15_820.png")
+    text = (
+        "patient_id,lesion_id,age,gender,fitspatrick,diagnostic,img_id\nPAT_8,15,55,FEMALE,3.0,warts,PAT_8_15_820.png\n"
+    )
+    (photo,) = photos(f"table:pad={table(tmp_path, 'metadata.csv', text)}")
+    assert (photo.labels, photo.group, photo.path is not None) == ((("warts", 1.0),), "PAT_8", True)
+    assert (photo.traits.skin_type, photo.traits.age_group, photo.traits.sex) == ("Fitzpatrick 3", "50-59", "female")
+
+
+def test_what_wikimedia_commons_and_openverse_say_of_a_photo(tmp_path: Path) -> None:
+    text = "url,query,Artist,Credit,LicenseShortName\n"
+    text += 'http://x.example/a.jpg,warts,"<a href=""//commons.wikimedia.org/wiki/User:D"">D. & Co.</a>",'
+    text += '"<span class=""int-own-work"">Own work</span>","CC BY-SA 3.0,2.5,2.0,1.0"\n'
+    (photo,) = photos(f"web={table(tmp_path, 'commons.csv', text)}")
+    assert (photo.attribution, photo.licence) == ("D. & Co.", "CC BY-SA 3.0,2.5,2.0,1.0")
+    text = "id,query,url,creator,license,license_version\n7,warts,http://x.example/a.jpg,Doc,by-nc-nd,2.0\n"
+    source = open_source(f"web={table(tmp_path, 'openverse.csv', text)}")
+    ((row,), _) = gather([source], Admission(), Downloads(tmp_path / "downloads"))
+    assert (row["attribution"], row["refused"]["reason"]) == ("Doc", "no derivatives")
+
+
 # --- Class folders ----------------------------------------------------------------------------------------------------
 
 
@@ -96,14 +118,16 @@ def test_class_folders_are_found_however_they_are_nested(tmp_path: Path) -> None
         "Odd/4.jpg",
         "Odd/Inner/6.jpg",
         "5.jpg",
-        "Calculus/readme.txt",
+        "Calculus/4.jpg.1",  # as wget names the second of a name
         "Calculus/.ipynb_checkpoints/1-checkpoint.jpg",  # copies that tools keep are no photos, and no class
         "Calculus/._1.jpg",
         ".thumbnails/1.jpg",
     )
+    table(tmp_path, "Calculus/readme.txt", "no picture")
     assert verdicts(f"oral={tmp_path}") == {
         "5.jpg": "no label",
         "Calculus/1.jpg": "dental calculus",
+        "Calculus/4.jpg.1": "image format not read: its name has no ending of a picture, such as .jpg",
         "Data caries/caries augmented data set/preview/a.JPG": "caries",
         "Odd/4.jpg": "unknown label",
         "Odd/Inner/6.jpg": "unknown label",
@@ -233,6 +257,32 @@ def test_the_tables_of_the_isic_archive(tmp_path: Path) -> None:
         "not one of the 34 diagnoses",
         "no label",
     ]
+
+
+def test_the_table_of_the_isic_challenge_of_2024(tmp_path: Path) -> None:
+    """Its diagnoses have names of their own; the target alone says malignant or not."""
+    text = "isic_id,target,age_approx,copyright_license,iddx_full,iddx_1,iddx_2,iddx_3,iddx_4,iddx_5\n"
+    text += "ISIC_1,0,60.0,CC-BY,Benign::Epidermal::Seborrheic keratosis,Benign,Epidermal,Seborrheic keratosis,,\n"
+    text += "ISIC_2,1,60.0,CC-BY,Malignant,Malignant,,,,\n"
+    assert verdicts(f"isic={table(tmp_path, 'train-metadata.csv', text)}") == {
+        "ISIC_1": "seborrheic keratosis",
+        "ISIC_2": "not one of the 34 diagnoses",
+    }
+
+
+def test_an_isic_table_in_a_folder_beside_that_of_its_images(tmp_path: Path) -> None:
+    place(tmp_path, "ISIC2018_Task3_Training_Input/ISIC_1.jpg")
+    table(tmp_path / "ISIC2018_Task3_Training_GroundTruth", "truth.csv", "image,MEL,AK\nISIC_1,0.0,1.0\n")
+    assert [photo.path is not None for photo in photos(f"isic={tmp_path}")] == [True]
+
+
+@pytest.mark.parametrize("name", ["metadata.json", "metadata.parquet"])
+def test_an_isic_table_has_to_be_a_csv(tmp_path: Path, name: str) -> None:
+    rows = pa.Table.from_pylist([{"isic_id": "ISIC_1", "diagnosis": "nevus"}])
+    pq.write_table(rows, tmp_path / "metadata.parquet")
+    (tmp_path / "metadata.json").write_text(json.dumps(rows.to_pylist()))
+    with pytest.raises(InputError, match="Save it as CSV"):
+        photos(f"isic={tmp_path / name}")
 
 
 def test_a_lesion_of_two_patients_is_refused(tmp_path: Path) -> None:
