@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import datasets
 
 _IMAGES = ("image", "img", "photo", "picture")
-_DATA = frozenset(".parquet .arrow .jsonl .json .csv .tsv .tar .zip".split())
+_DATA = frozenset(".parquet .arrow .jsonl .json .csv .tsv .tar".split())
 _METADATA = frozenset(f"metadata.{kind}" for kind in ("csv", "jsonl", "parquet"))
 _PHOTOS = "3mdbench"  # what `official` means here
 
@@ -80,6 +80,10 @@ def photo_set(
         return _of_rows(name, load(known, source=path), label, group, key=corpus(known).key)
     if table is None and _is_data_set(path, report):
         return _of_rows(name, load_any(path, name), label, group, folder=path)
+    if path.suffix.casefold() == ".zip" and is_file(
+        path
+    ):  # as of Kaggle; `datasets` does not take its folders for classes
+        raise InputError(path, found="is an archive", expected="a folder", do="Unpack it, and name the folder")
     return _of_folder(name, path, table, label, group, report)
 
 

@@ -317,3 +317,13 @@ def test_an_empty_name_is_not_the_current_folder(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="an empty name"):
         photo_set("")
+
+
+def test_an_archive_of_photos_is_to_be_unpacked(tmp_path: Path) -> None:
+    """As of Kaggle. `datasets` took the folder that the archive lies in for a class."""
+    (tmp_path / "archive.zip").write_bytes(b"PK\x03\x04" + bytes(60))
+    with pytest.raises(InputError) as caught:
+        photo_set(str(tmp_path / "archive.zip"))
+    assert caught.value.do == "Unpack it, and name the folder"
+    with pytest.raises(InputError, match="archive.zip: is a ZIP archive"):
+        curate_set(str(tmp_path), tmp_path / "report")

@@ -26,6 +26,7 @@ from builders.threemdbench import recipe
 from builders.threemdbench.authored import SOURCE
 from builders.threemdbench.download import Limits
 from builders.threemdbench.own import OWN_PHOTOS, Nameless
+from builders.threemdbench.remarks import apart
 from builders.threemdbench.sources import PUBLISHED, origin_of
 from builders.threemdbench.validators import check_facts
 from loaders.corpus import load
@@ -388,6 +389,12 @@ def test_folders_within_that_of_a_label_are_said_to_be_no_groups(tmp_path: Path)
     assert "mine: 2 photos lie in folders within that of their label, such as Acne/patient 1, which can be" in said
     assert "column group_id (--source table:NAME=FILE)" in said and said.count("lie in folders") == 1
     assert "lie in folders" not in told(f"table:mine={table}")
+
+
+def test_a_challenge_of_isic_without_its_lesions_is_told() -> None:
+    rows = [{"source": "isic", "group_id": None}, {"source": "y2019", "group_id": "y2019:IL_1"}]
+    (said,) = apart(("isic=a.csv", "isic:y2019=b.csv"), rows)
+    assert said.startswith("isic: its table names no lesion")
 
 
 # --- The sample -------------------------------------------------------------------------------------------------------
