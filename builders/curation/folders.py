@@ -9,7 +9,7 @@ from pathlib import Path, PureWindowsPath
 from unicodedata import normalize
 
 from loaders.errors import CHECK_FOLDER, InputError
-from loaders.files.image_files import SUFFIXES, ImageFile, ImageIndex
+from loaders.files.image_files import SUFFIXES, ImageFile, ImageIndex, shown_name
 from loaders.files.images import image_bytes
 from loaders.files.paths import check_folder, is_hidden, is_there, resolved
 from loaders.files.tables import read_table
@@ -67,7 +67,7 @@ def files_of(
     twice or one outside the folder.
     """
     check_folder(folder)
-    paths = {_name(path, folder): path for path in _walk(folder, resolved(without) if without else None)}
+    paths = {shown_name(path, folder): path for path in _walk(folder, resolved(without) if without else None)}
     if table is None:
         listed = [_from_layout(name, path) for name, path in paths.items()]
     else:
@@ -109,11 +109,6 @@ def _entered(path: Path, folder: Path, without: Path | None, linked: set[Path]) 
         return False
     linked.add(real)
     return True
-
-
-def _name(path: Path, folder: Path) -> str:
-    # A name that is not UTF-8 is shown with its odd bytes escaped.
-    return os.fsencode(path.relative_to(folder).as_posix()).decode("utf-8", "backslashreplace")
 
 
 def _from_layout(name: str, path: Path) -> File:

@@ -21,7 +21,7 @@ from loaders.corpus import OFFICIAL, corpus, is_path, load, load_any
 from loaders.errors import CHECK_WHOLE, InputError
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError, image_bytes
-from loaders.files.paths import is_file, is_folder, is_inside, resolved
+from loaders.files.paths import folder_of, is_file, is_folder, is_inside, resolved
 from loaders.files.tables import open_parquet, plain_name, read_records
 from loaders.hub import fetch
 from loaders.manifest import NAME, Manifest
@@ -245,19 +245,14 @@ def _beside(named: str | None, folder: Path | None, own: bool) -> Path | None:
     """The file that a row names; since rows may come from anybody, it must be inside the folder of its data set."""
     if not named or folder is None:
         return None
-    root = _root(folder)
+    root = folder_of(folder)
     home = root.parent.parent if root.parent.name == "snapshots" else root  # the files of a snapshot are links
     path = root / named
     return path if own or (is_inside(path, home) and ".." not in Path(named).parts) else None
 
 
-def _root(place: Path) -> Path:
-    """The folder of a data set, which may be a single file."""
-    return place if is_folder(place) else place.parent
-
-
 def _below(path: Path, folder: Path) -> str:
-    root = _root(folder)
+    root = folder_of(folder)
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 

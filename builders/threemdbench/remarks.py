@@ -160,15 +160,12 @@ def _write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 def apart(sources: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
     """Of folders of one's own with further folders in those of the labels: that their photos are not kept together.
-    What such a folder holds, only its owner knows: one patient, or all photos of one camera. Also of challenges of
-    ISIC, which name the lesions in another file.
+    What such a folder holds, only its owner knows: one patient, or all photos of one camera. Also of tables of ISIC.
     """
     for name in (source_name(text) for text in sources if re.match(r"isic[:=]", text)):
         if not any(row["group_id"] for row in rows if row["source"] == name):
-            yield (
-                f"{name}: its table names no lesion, so photos of one lesion can be divided between splits. Add the "
-                "column lesion_id (from ISIC2018_Task3_Training_LesionGroupings.csv, ISIC_2019_Training_Metadata.csv)"
-            )
+            do = "Add the column lesion_id, which challenges have in another table"
+            yield f"{name}: its table names no lesion, so photos of one can be divided between splits. {do}"
     own = [source_name(text) for text in sources if re.match(r"folder[:=]", text)]
     for name in own:
         of_labels = [row for row in rows if row["source"] == name and row["refused"] is None]

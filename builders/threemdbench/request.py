@@ -21,8 +21,7 @@ from builders.threemdbench.robots import AGENT
 from loaders import __version__
 
 CONTACT = "BEDSIDE_CONTACT"
-"""The variable of the environment with an address for the owners of servers. Some, such as Wikimedia, answer 403 to a
-program that does not say whom to write to."""
+"""Names in the environment whom a server's owner may write to. Some, such as Wikimedia, answer 403 without that."""
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _COMPRESSED = frozenset({"br", "compress", "deflate", "gzip", "gz", "lzma", "xz", "zip", "zstd"})
@@ -87,7 +86,7 @@ def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
         raise Refused("address is not public", literal)
     network = PublicNetwork(limits.deadline, allow_loopback=limits.allow_loopback, checked=proxy is None)
     headers: dict[bytes | str, bytes | str] = {
-        "User-Agent": f"{AGENT}/{__version__} ({'; '.join(('builds a research corpus', *contact()))})",
+        "User-Agent": f"{AGENT}/{__version__} (builds a research corpus{'; ' * bool(contact())}{contact()})",
         "Accept": accept,
         "Accept-Encoding": "identity",
         "Connection": "close",
@@ -128,9 +127,9 @@ def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
     return Answer(response.status, said, bytes(data))
 
 
-def contact() -> list[str]:
-    """What CONTACT holds, as far as it may stand in a header; [] for nothing."""
-    return [" ".join(said)] if (said := re.findall(r"[!-~]+", os.environ.get(CONTACT, ""))) else []
+def contact() -> str:
+    """What CONTACT holds, as far as it may stand in a header."""
+    return " ".join(re.findall(r"[!-~]+", os.environ.get(CONTACT, "")))
 
 
 def host_of(url: str) -> str:

@@ -79,6 +79,11 @@ def image_files(folder: Path) -> list[ImageFile]:
     return _named(folder, ((path, _of_file(path, folder)) for path in paths if path.suffix.casefold() in SUFFIXES))
 
 
+def shown_name(path: Path, folder: Path) -> str:
+    """The name of a file below a folder, with slashes; bytes that are not UTF-8 appear as \\xNN."""
+    return os.fsencode(path.relative_to(folder).as_posix()).decode("utf-8", "backslashreplace")
+
+
 def _of_file(path: Path, folder: Path) -> str:
     if not is_text(str(path.relative_to(folder))):
         return "unreadable file name"
@@ -120,8 +125,7 @@ def _named(folder: Path, paths: Iterable[tuple[Path, str]]) -> list[ImageFile]:
     """The files with their problems, by name: one spelling of accented letters, whatever the file system uses."""
     found = []
     for path, problem in paths:
-        shown = os.fsencode(path.relative_to(folder).as_posix()).decode("utf-8", "backslashreplace")
-        found.append(ImageFile(unicodedata.normalize("NFC", shown), path, problem))
+        found.append(ImageFile(unicodedata.normalize("NFC", shown_name(path, folder)), path, problem))
     return sorted(found, key=lambda file: file.name)
 
 

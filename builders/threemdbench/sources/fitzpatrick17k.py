@@ -8,9 +8,11 @@ from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
-from builders.threemdbench.sources.records import images_by, read_records, table_in
+from builders.threemdbench.sources.records import read_records, table_in
 from builders.threemdbench.sources.traits import traits
 from loaders.files.bad_rows import BadRow
+from loaders.files.image_files import ImageIndex
+from loaders.files.paths import folder_of
 
 _MD5 = re.compile(r"[0-9a-f]{32}\Z")
 _WRONG = "3 Wrongly labelled"
@@ -28,7 +30,7 @@ def open_fitzpatrick17k(place: Path, facts: Facts, labels: LabelMap) -> PhotoSou
     table, records = read_records(path)
     md5, label, url = (table.column(name, needed=True) for name in ("md5hash", "label", "url"))
     checked, scale = table.column("qc"), table.column("fitzpatrick_scale", "fitzpatrick")
-    images = images_by(place)
+    images = ImageIndex(folder_of(place))
 
     def each() -> Iterator[Photo | BadRow]:
         yield from table.bad

@@ -12,11 +12,12 @@ from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
-from builders.threemdbench.sources.records import Record, images_by, read_records, table_in
+from builders.threemdbench.sources.records import Record, read_records, table_in
 from builders.threemdbench.sources.traits import traits
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
-from loaders.files.paths import name_of
+from loaders.files.image_files import ImageIndex
+from loaders.files.paths import folder_of, name_of
 
 _NAMES = ("isic_id", "image_id", "image_name", "image", "name")
 # The plain diagnosis, else the most specific level of the archive's tree.
@@ -48,7 +49,7 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             found=f"columns {', '.join(table.columns)}",
             expected="a column diagnosis, dx or diagnosis_1, or classes of 0 and 1",
         )
-    images = images_by(place)
+    images = ImageIndex(folder_of(place))
     patient_of = _patients(path, records, lesions, patients)
 
     def each() -> Iterator[Photo | BadRow]:

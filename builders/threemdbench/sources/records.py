@@ -11,7 +11,6 @@ from loaders.errors import InputError, how_many
 from loaders.files import tables
 from loaders.files.bad_rows import BadRow
 from loaders.files.cells import cell_text, licence_text
-from loaders.files.image_files import ImageIndex
 from loaders.files.paths import files_below, is_folder, is_hidden, is_inside, name_of
 from loaders.files.tables import Table, open_table, own_names, plain_name
 
@@ -68,12 +67,6 @@ def _text(value: Any, where: str, column: str) -> str:
         raise BadRow(where, reason="a cell of another type", found=found, expected="a text or a number")
     # Of pandas too: whole numbers with a gap among them.
     return str(int(value) if isinstance(value, float) and value.is_integer() else value)
-
-
-def images_by(place: Path) -> ImageIndex:
-    """The images below a folder that a user named, or below that of a table: publishers put a table beside its images,
-    or into a folder beside theirs (ISIC 2018)."""
-    return ImageIndex(place if is_folder(place) else place.parent)
 
 
 def table_in(place: Path, pattern: str) -> Path:

@@ -131,10 +131,10 @@ def _without_markup(text: str) -> str:
 
 def _why_unlisted(folder: Path, name: str) -> str:
     """Why a file that a table names is not among the images below its folder; "" if it does not exist."""
-    named, inside = folder / name, is_inside(folder / name, folder)
+    inside = is_inside(folder / name, folder)
     there = not inside
     with suppress(InputError):  # the system does not say: it leads to where nobody may look, or no name is that long
-        there = is_there(named)
+        there = is_there(folder / name)
     outside = "image outside its folder: only files below the folder of the table are read"
     return "" if not there else UNENDING if inside else outside
 
