@@ -20,7 +20,6 @@ from scripts.terminal.tables import Table
 if TYPE_CHECKING:
     from builders.curation.leaks import Leak
     from builders.curation.output import Audit
-    from loaders.engines.engine import Engine
 
 
 def command(
@@ -87,7 +86,11 @@ def command(
             progress=progress.unless_quiet,
         )
     _print(audit)
-    _print_where(audit, running, out)
+    if len(running.machines) > 1:
+        output.print(told(running))
+    columns = [f"{what} by {by}" for what, by in audit.photos.columns.items() if by]
+    output.print(f"Read: {', '.join(columns) or 'neither splits nor labels'}")
+    output.print(f"Report: {out / 'report.html'}")
     if fail_on_leaks and not audit.against and not any(file.split for file in audit.photos.files):
         do = "Name folders train, test and so on, or list the photos with their splits (--table)"
         raise InputError("--fail-on-leaks", found="photos without splits", expected="what a leak can cross", do=do)
@@ -123,15 +126,6 @@ def _print(audit: Audit) -> None:
     if audit.against:
         _cross(shown, f"also in {', '.join(audit.against)}", audit.overlaps, always=True)
     output.print(shown)
-
-
-def _print_where(audit: Audit, running: Engine, out: Path) -> None:
-    """Where it was measured, if on several machines; which column said what; where the report is."""
-    if len(running.machines) > 1:
-        output.print(told(running))
-    columns = [f"{what} by {by}" for what, by in audit.photos.columns.items() if by]
-    output.print(f"Read: {', '.join(columns) or 'neither splits nor labels'}")
-    output.print(f"Report: {out / 'report.html'}")
 
 
 def _add(shown: Table, reason: str, count: int) -> None:

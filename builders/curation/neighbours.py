@@ -29,15 +29,6 @@ def distances(left: Hashes, right: Hashes) -> NDArray[np.uint8]:
     return _count_bits(left ^ right)
 
 
-def pairs_within(hashes: Hashes, queries: Hashes, distance: int) -> tuple[Places, Places]:
-    """The result of `blocks_within`, sorted."""
-    pieces = list(blocks_within(hashes, queries, distance))
-    left = np.concatenate([np.empty(0, np.int64), *(block[0] for block in pieces)])
-    right = np.concatenate([np.empty(0, np.int64), *(block[1] for block in pieces)])
-    order = np.lexsort((right, left))
-    return left[order], right[order]
-
-
 def blocks_within(hashes: Hashes, queries: Hashes, distance: int) -> Iterator[tuple[Places, Places]]:
     """Places (of a query, of a hash) of all matches at most `distance` (0 to 14) apart, each once, in any order."""
     if not 0 <= distance <= MAX_DISTANCE:

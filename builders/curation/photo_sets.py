@@ -79,7 +79,7 @@ def photo_set(
         known = Manifest.read(path).corpus
         return _of_rows(name, load(known, source=path), label, group, key=corpus(known).key)
     if table is None and _is_data_set(path, report):
-        return _of_rows(name, load_any(path, name), label, group, folder=path)
+        return _of_rows(name, load_any(path, name), label, group, folder=folder_of(path))
     if path.suffix.casefold() == ".zip" and is_file(
         path
     ):  # as of Kaggle; `datasets` does not take its folders for classes
@@ -245,15 +245,14 @@ def _beside(named: str | None, folder: Path | None, own: bool) -> Path | None:
     """The file that a row names; since rows may come from anybody, it must be inside the folder of its data set."""
     if not named or folder is None:
         return None
-    root = folder_of(folder)
-    home = root.parent.parent if root.parent.name == "snapshots" else root  # the files of a snapshot are links
-    path = root / named
+    # The files of a snapshot are links.
+    home = folder.parent.parent if folder.parent.name == "snapshots" else folder
+    path = folder / named
     return path if own or (is_inside(path, home) and ".." not in Path(named).parts) else None
 
 
 def _below(path: Path, folder: Path) -> str:
-    root = folder_of(folder)
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
 
 
 def _texts(part: datasets.Dataset, column: str | None) -> list[str]:

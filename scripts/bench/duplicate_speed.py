@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from builders.curation.hashes import whole
-from builders.curation.neighbours import Hashes, distances, pairs_within
+from builders.curation.neighbours import Hashes, blocks_within, distances
 from builders.curation.opencv import single_threaded_opencv
 from builders.curation.pictures import read_picture
 from loaders.files.images import open_image
@@ -114,7 +114,9 @@ def _is_exact(hashes: Hashes, distance: int, found: NDArray[np.int64]) -> bool:
 def _joined(given: Path, distance: int, found: Path) -> dict[str, float]:
     hashes = np.load(given)
     before, started = held_megabytes(), cpu_seconds()
-    pairs = np.stack(pairs_within(hashes, hashes[::EACH].copy(), distance))
+    blocks = [np.stack(block) for block in blocks_within(hashes, hashes[::EACH].copy(), distance)]
+    pairs = np.concatenate(blocks, axis=1)
+    pairs = pairs[:, np.lexsort(pairs[::-1])]
     used = {"seconds": cpu_seconds() - started, "peak": peak_megabytes() - before}
     np.save(found, pairs)
     return used

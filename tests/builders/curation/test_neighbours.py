@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.curation import neighbours
-from builders.curation.neighbours import MAX_DISTANCE, Hashes, distances, pairs_within
+from builders.curation.neighbours import MAX_DISTANCE, Hashes, Places, blocks_within, distances
 
 
 def _brute(left: Hashes, right: Hashes) -> np.ndarray:
@@ -23,6 +23,14 @@ def _near(draw: np.random.Generator, count: int) -> Hashes:
         flipped = {int(bit) for bit in draw.integers(0, 64, draw.integers(0, MAX_DISTANCE + 3))}
         hashes[draw.integers(count)] = hashes[draw.integers(count)] ^ np.uint64(sum(1 << bit for bit in flipped))
     return hashes
+
+
+def pairs_within(hashes: Hashes, queries: Hashes, distance: int) -> tuple[Places, Places]:
+    """The result of `blocks_within`, sorted."""
+    none = np.empty((2, 0), np.int64)
+    left, right = np.concatenate([none, *map(np.stack, blocks_within(hashes, queries, distance))], axis=1)
+    order = np.lexsort((right, left))
+    return left[order], right[order]
 
 
 @settings(max_examples=25)
