@@ -391,3 +391,11 @@ def test_one_folder_is_split_by_its_clusters(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="60 of 60 photos"):
         pq.write_table(pa.Table.from_pylist(rows[:0], schema=pa.Table.from_pylist(rows).schema), clusters)
         labelled_photos(str(tmp_path / "photos"), clusters, seed=1)
+
+
+@pytest.mark.parametrize("validation", ["validation", "val", "valid"])
+def test_the_names_of_the_validation_split(validation: str, tmp_path: Path) -> None:
+    for number, split in enumerate(("train", validation, "test")):
+        (tmp_path / split / "stye").mkdir(parents=True)
+        (tmp_path / split / "stye" / "a.jpg").write_bytes(jpeg(drawn(number)))
+    assert [photo.key for photo in from_folder(tmp_path).splits["validation"]] == [f"{validation}/stye/a.jpg"]
