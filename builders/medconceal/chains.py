@@ -18,7 +18,8 @@ MIN_TURNS = 8
 MOST_COMMENTS = 20_000
 ADULT = 18
 _MINOR = ("poster under age", "")
-_GONE = frozenset({"", "[deleted]", "[removed]", "[ removed by reddit ]", "[unavailable]"})
+_GONE = frozenset({"", "[deleted]", "[removed]", "[unavailable]", "[deleted by user]"})
+_REMOVED = ("[ removed by", "[removed by")  # "[ Removed by Reddit on account of violating …"
 _BOTS = frozenset({"automoderator", "remindmebot", "sneakpeekbot", "wikisummarizerbot", "haikubot-1911"})
 _BOT_NAME = re.compile(r"(?:^|[-_])bot(?:$|[-_\d])|[a-z]Bot$|_bot$", re.ASCII)
 # Marks with which people add something below a text after it was answered.
@@ -162,7 +163,8 @@ def refusal_of_words(post: Post, comments: Sequence[Comment]) -> tuple[str, str]
 
 def is_gone(text: str) -> bool:
     """Whether an author or a text is a mark that something was removed."""
-    return text.strip().casefold() in _GONE
+    folded = text.strip().casefold()
+    return folded in _GONE or folded.startswith(_REMOVED)
 
 
 def is_bot(author: str) -> bool:

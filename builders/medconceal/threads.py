@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
@@ -47,11 +48,14 @@ CREATE TABLE bad (place TEXT, reason TEXT, found TEXT);
 CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER);
 """
 _POST = ("id", "author", "title", "selftext", "created_utc", "edited", "link_flair_text", "removed_by_category",
-         "crosspost_parent", "crosspost_parent_list", "subreddit", "retrieved_on", "retrieved_utc")  # fmt: skip
+         "crosspost_parent", "crosspost_parent_list", "subreddit", "retrieved_on", "retrieved_utc",
+         "_meta")  # fmt: skip
 _COMMENT = ("id", "link_id", "parent_id", "author", "author_flair_text", "body", "created_utc", "edited",
-            "retrieved_on", "retrieved_utc")  # fmt: skip
+            "retrieved_on", "retrieved_utc", "_meta")  # fmt: skip
 _LINK = b'"link_id":"t3_'
-_ID = re.compile(rb'"id":\s?"([^"]+)"')
+_ID = re.compile(rb'"id":\s?"(?:t3_)?([^"]+)"')
+_KIND = re.compile(r"^t\d_", re.IGNORECASE)
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _OBJECT = re.compile(rb'\{\s*"')
 _FLAIRED, _REPLIES, _BAD = "submissions with the flair", "comments of them", "lines that cannot be read"
 _ELSEWHERE, _OUTSIDE = "submissions of another community", "submissions outside the window"
@@ -67,8 +71,8 @@ class Admission:
 
     def refuses(self, record: Record) -> str:
         """Why a submission may not, or "" if it may. One that does not name its community may."""
-        community = _text(record.get("subreddit"))
-        if community and community.casefold() != self.community.casefold():
+        community = _community(_text(record.get("subreddit")))
+        if community and community != _community(self.community):
             return _ELSEWHERE
         created = _whole(record.get("created_utc"))
         before = self.since is not None and created < self.since
@@ -77,7 +81,12 @@ class Admission:
     @property
     def identity(self) -> str:
         """Equal for equal admissions."""
-        return f"{self.community.casefold()} {self.since} {self.until}"
+        return f"{_community(self.community)} {self.since} {self.until}"
+
+
+def _community(name: str) -> str:
+    """The name of a community for comparison: "r/AskDocs" is AskDocs."""
+    return name.casefold().removeprefix("/").removeprefix("r/")
 
 
 @dataclass(frozen=True)
@@ -119,7 +128,7 @@ def _fill(
     wanted = _of_posts(frozenset(name.encode() for name in posts))
     for path in comments:
         lines = records(path, wanted, _COMMENT, lines=counts)
-        replies = _each(base, lines, lambda record: _text(record.get("link_id"))[3:] in posts, _comment)
+        replies = _each(base, lines, lambda record: _name(record.get("link_id")) in posts, _comment)
         _insert(base, "comments", replies)
     (counts[_REPLIES],) = base.execute("SELECT COUNT(*) FROM comments").fetchone()
     counts[_FLAIRED] = counts["threads"] = len(posts)
@@ -155,7 +164,7 @@ def _fill_posts(
         return any(name in seen for name in others)
 
     def is_wanted(record: Record) -> bool:
-        name = _text(record.get("id")).encode()
+        name = _name(record.get("id")).encode()
         flaired = record.get("link_flair_text") == FLAIR
         if flaired and (why := admission.refuses(record)):
             counts[why] += 1
@@ -167,7 +176,7 @@ def _fill_posts(
         return flaired or name in seen
 
     def is_version(line: Placed | BadRow) -> TypeGuard[Placed]:
-        if isinstance(line, BadRow) or _text(line[1].get("id")).encode() not in seen:
+        if isinstance(line, BadRow) or _name(line[1].get("id")).encode() not in seen:
             return False  # bad lines were collected before
         return line[1].get("link_flair_text") != FLAIR or not admission.refuses(line[1])
 
@@ -259,7 +268,7 @@ def _post(record: Record, where: str) -> tuple[Any, ...]:
         _text(record.get("selftext")),
         _whole(record.get("created_utc")),
         _edited(record),
-        bool(record.get("removed_by_category")),
+        bool(record.get("removed_by_category")) or _gone_later(record),
         bool(record.get("crosspost_parent") or record.get("crosspost_parent_list")),
         record.get("link_flair_text") == FLAIR,
         _version(record),
@@ -268,16 +277,23 @@ def _post(record: Record, where: str) -> tuple[Any, ...]:
 
 def _comment(record: Record, where: str) -> tuple[Any, ...]:
     return (
-        _needed(record, "link_id", where)[3:],
+        _needed(record, "link_id", where),
         _needed(record, "id", where),
-        _text(record.get("parent_id"))[3:],
+        _name(record.get("parent_id")),
         _text(record.get("author")) or "[deleted]",
         _text(record.get("author_flair_text")),
-        _text(record.get("body")),
+        "[deleted]" if _gone_later(record) else _text(record.get("body")),
         _whole(record.get("created_utc")),
         _edited(record),
         _version(record),
     )
+
+
+def _gone_later(record: Record) -> bool:
+    """Whether a text was deleted or removed within a day or two after it was posted: since November 2023, Arctic Shift
+    keeps such a text, and says so beside it."""
+    meta = record.get("_meta")
+    return isinstance(meta, dict) and bool(meta.get("was_deleted_later"))
 
 
 def _edited(record: Record) -> bool:
@@ -286,7 +302,7 @@ def _edited(record: Record) -> bool:
 
 
 def _needed(record: Record, name: str, where: str) -> str:
-    value = _text(record.get(name))
+    value = _name(record.get(name))
     if not value:
         raise BadRow(
             where, reason="no identifier", found=f"a record without {name!r}", expected="an identifier in every record"
@@ -294,12 +310,29 @@ def _needed(record: Record, name: str, where: str) -> str:
     return value
 
 
+def _name(value: object) -> str:
+    """The id of a post or a comment without its kind ("t3_…"). Some exports leave the kind out; from December 2022 on,
+    Pushshift answered with the number that an id of letters and digits is, which a table may hold as a float."""
+    if isinstance(value, str):
+        return _KIND.sub("", value)
+    number, name = _whole(value), ""
+    while number > 0:
+        number, digit = divmod(number, 36)
+        name = _DIGITS[digit] + name
+    return name
+
+
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
 def _whole(value: object) -> int:
+    """A number as it is, as a text or as a float, and a time, which tables also hold as one, in seconds; else 0."""
     try:
+        if isinstance(value, str) and "-" in value[1:]:
+            value = datetime.fromisoformat(value)
+        if isinstance(value, datetime):
+            value = value.replace(tzinfo=value.tzinfo or UTC).timestamp()
         whole = int(float(value)) if isinstance(value, int | float | str) else 0
         return whole if abs(whole) < 1 << 62 else 0
     except (ValueError, OverflowError):

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -275,19 +276,93 @@ def test_only_of_an_edited_post_an_addition_is_cut(tmp_path: Path, edited: objec
     assert (row["text"], row["edited"]) == (text, int(text == "It hurts."))
 
 
+def conversation(folder: Path, post: dict[str, Any], lines: list[str]) -> dict[str, Any]:
+    """The row of a post with these comments."""
+    written = {"id": "bcd", "author": "a", "link_flair_text": FLAIR, "selftext": "It hurts.", **post}
+    found = spool_threads(
+        [as_jsonl(folder, "submissions", [json.dumps(written)])],
+        [as_jsonl(folder, "comments", lines)],
+        folder / "spool.sqlite",
+    )
+    (row,) = strictly(thread_rows(found, KEY))
+    return dict(row)
+
+
+def bare(line: dict[str, Any]) -> dict[str, Any]:
+    return {**line, "link_id": line["link_id"][3:], "parent_id": line["parent_id"][3:]}
+
+
+def prefixed(line: dict[str, Any]) -> dict[str, Any]:
+    return {**line, "id": f"t1_{line['id']}"}
+
+
+def numbered(line: dict[str, Any]) -> dict[str, Any]:
+    """As Pushshift answered from December 2022 on, through a table: a number, and nothing for a reply to the post."""
+    parent = line["parent_id"]
+    return {**line, "parent_id": float(int(parent[3:], 36)) if parent.startswith("t1_") else None}
+
+
+@pytest.mark.parametrize("named", [bare, prefixed, numbered])
+def test_ids_with_their_kind_without_it_and_as_numbers(
+    tmp_path: Path, named: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    lines = [json.dumps(named(json.loads(line))) for line in talked("bcd", 8)]
+    assert len(conversation(tmp_path, {"id": "t3_bcd"}, lines)["turns"]) == 8
+
+
+def test_what_was_deleted_after_the_archive_had_it_is_left_out(tmp_path: Path) -> None:
+    later = {"_meta": {"was_deleted_later": True, "removal_type": "deleted", "retrieved_2nd_on": 1_700_000_000}}
+    still = {"_meta": {"was_initially_deleted": True, "removal_type": "automod_filtered"}}
+    lines = talked("bcd", 8)
+    assert conversation(tmp_path, later, lines)["refused"]["reason"] == "post deleted or removed"
+    (tmp_path / "spool.sqlite").unlink()
+    assert conversation(tmp_path, still, lines)["refused"] is None
+    (tmp_path / "spool.sqlite").unlink()
+    lines[6] = json.dumps({**json.loads(lines[6]), **later})
+    assert conversation(tmp_path, {}, lines)["refused"]["detail"] == "6 turns of at least 8"
+    assert b"turn 6" not in (tmp_path / "spool.sqlite").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "[deleted by user]",
+        "[ Removed by Reddit on account of violating the [content policy](/help/contentpolicy). ]",
+        "[ Removed by reddit in response to a copyright notice. ]",
+    ],
+)
+def test_the_marks_of_the_site_are_no_text(tmp_path: Path, mark: str) -> None:
+    lines = talked("bcd", 8)
+    assert conversation(tmp_path, {"selftext": mark}, lines)["refused"]["reason"] == "post deleted or removed"
+    (tmp_path / "spool.sqlite").unlink()
+    lines[5] = json.dumps({**json.loads(lines[5]), "body": mark})
+    assert conversation(tmp_path, {}, lines)["refused"]["reason"] == "chain too short"
+
+
+def test_a_time_may_be_a_number_a_text_or_a_time(tmp_path: Path) -> None:
+    day = datetime(2021, 3, 4, 5, tzinfo=UTC)
+    times = [day.timestamp(), str(int(day.timestamp())), "2021-03-04 05:00:00", "2021-03-04T05:00:00Z"]
+    posts = [{"id": name, "created_utc": time} for name, time in zip("abcd", times, strict=True)]
+    window = {"since": int(day.timestamp()), "until": int(day.timestamp())}
+    assert spooled(tmp_path, posts, **window)[0]["threads"] == 4
+    (tmp_path / "spool.sqlite").unlink()
+    assert spooled(tmp_path, [{"id": "a", "created_utc": day}], ".parquet", **window)[0]["threads"] == 1
+
+
 def test_community_and_window_are_checked(tmp_path: Path) -> None:
     posts = [
         {"id": "a", "subreddit": "AskDocs", "created_utc": 100},
         {"id": "b", "subreddit": "askVet", "created_utc": 100},
         {"id": "c", "created_utc": "101.0"},
         {"id": "d", "subreddit": "askdocs", "created_utc": 99},
+        {"id": "f", "subreddit": "r/AskDocs", "created_utc": 100},
         {"id": "e", "subreddit": "askdocs", "created_utc": 102},
     ]
     counts, found = spooled(tmp_path, posts, since=100, until=101)
-    assert [name for name, _ in found] == ["a", "c"]
+    assert [name for name, _ in found] == ["a", "c", "f"]
     assert counts["submissions of another community"] == 1 and counts["submissions outside the window"] == 2
     (tmp_path / "spool.sqlite").unlink()
-    with pytest.raises(InputError, match="5 submissions of another community"):
+    with pytest.raises(InputError, match="6 submissions of another community"):
         spooled(tmp_path, [{**post, "subreddit": "x"} for post in posts])
 
 
