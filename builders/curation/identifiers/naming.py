@@ -14,7 +14,7 @@ _MORE = rf"(?:[ \t]+(?:(?:{PARTICLE}[ \t]+){{1,3}}{CAPITAL}|{INITIAL}(?!\w)|{CAP
 # A title in front is not part of a name: a match that ends before one leaves the title to the rule for titles.
 _NO_TITLE = r"(?!(?:Dr|Doctor|Mr|Mrs|Ms|Miss|Prof|Professor|Nurse|Sister|Aunt|Auntie|Uncle|Grandma|Grandpa)\b)"
 _SEQUENCE = (
-    rf"(?P<name>{_NO_TITLE}(?:{INITIAL}[ \t]?)?(?:{PARTICLE}[ \t]+(?={PARTICLE}?\s?[{UPPER}]))?"
+    rf"(?P<name>{_NO_TITLE}(?:{INITIAL}[ \t]?)?(?:(?:{PARTICLE}[ \t]+){{1,3}}(?=[{UPPER}]))?"
     rf"{CAPITAL}{_MORE}{{0,3}}(?![^\W\d_])(?!['’-]\w))"
 )
 _LOWER = r"(?P<name>[a-zß-öø-ÿ][a-zß-öø-ÿ'’\-]+(?:[ \t]+[a-zß-öø-ÿ'’\-]+)?)"
@@ -46,8 +46,18 @@ Judge = Callable[[str], bool]
 
 
 def _named(word: str) -> bool:
-    """Whether a word after a title is a name: unless it is an ordinary word."""
-    return not is_no_name(word) and not (is_medical(word) and not sure(word))
+    """Whether a word in the position of a name may be one: unless it is an ordinary or a medical word."""
+    return not is_no_name(word) and not (is_medical(word) and not is_listed(word))
+
+
+def is_surname(word: str) -> bool:
+    """Whether a word is a listed last name, even if it is an ordinary word too."""
+    return known(word, "last")
+
+
+def _introduced(word: str) -> bool:
+    """Whether a word after "my name is" is a name: many first names are ordinary words too."""
+    return _named(word) or (known(word, "first") and not word.isupper())
 
 
 def by_position(word: str) -> bool:
@@ -84,6 +94,11 @@ def _cased(pattern: str) -> re.Pattern[str]:
 
 # A pattern containing NAME, and what its first word has to be.
 CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
+    # "Dr. Brown". After "my Dr." a sentence may begin: "I saw my Dr. White spots were there".
+    (
+        _cased(r"(?<![\w'’-])(?<!\b(?:the|our) )(?<!\bmy )(?<!\ba )(?:Dr|Mr|Mrs|Ms|Prof)\b\.?[ \t]+NAME"),
+        is_surname,
+    ),
     (
         _cased(
             rf"(?<![\w'’-])(?!MS\b|MR\b|PA\b|NP\b|(?<=\d )Fr\b)(?i:{_TITLE})\b\.?,?(?:[ \t]+(?i:dr|hab|med|n|univ|rer"
@@ -104,7 +119,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
             rf"(?<=[a-zß-ÿ,] )(?<![Vv]itamin )(?<!epatitis )(?<![Tt]ype )(?<![Ff]actor )(?<![Pp]rotein )(?<![Gg]rade )"
             rf"(?<![Gg]roup )(?<![Ss]tage )(?P<name>(?:[{UPPER}]\.\s?){{1,2}}{CAPITAL})"
         ),
-        lambda w: by_position(w) and w.casefold() not in listed("species"),
+        lambda w: _named(w) and w.casefold() not in listed("species"),
     ),
     (
         _cased(
@@ -136,7 +151,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
             r"|names?\sis|call(?:s|ed)?\sme|i\sgo\sby|goes\sby|known\sas|name,|née|nee|born\sas|aka"
             r"|a\.k\.a\.|signed)\s(?:really\s)?NAME"
         ),
-        _named,
+        _introduced,
     ),
     (_cased(rf"\b(?i:{_PERSON_NOUN})\s(?:\w+\s)?(?i:named|called)\sNAME"), _named),
     (_cased(r"\b(?i:named|called)\sNAME"), is_listed),
@@ -164,7 +179,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
             r"|afternoon))(?i:,?\s(?:so\smuch|a\slot|again|very\smuch|there|everyone"
             r"|all))?,?\sNAME(?=\s?[,.!;:?\n)–-]|$)"
         ),
-        by_position,
+        _named,
     ),
     (
         _cased(
@@ -174,7 +189,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
             r"|thank\syou(?:\sall)?|warmly|respectfully|signed|tia|take\scare|xx+|gratefully|gruß|grüße"
             r"|saludos|cordialement)\s?[,.!\-–—~]*\s*NAME(?=\s*(?:[.!)]?\s*$|[.!]?\s*\n|\s?\(|,\s))"
         ),
-        by_position,
+        _named,
     ),
     (_cased(r"(?:\n|[.!?)]|\s)\s*[-–—~]+\s?NAME(?=[.!]?\s*(?:\n|$))"), by_position),
     (_cased(r"\n\s*[-–—~*_]*\s*NAME[*_]*(?=[.!,]?\s*$)"), is_listed),
