@@ -60,9 +60,14 @@ def _introduced(word: str) -> bool:
     return _named(word) or (known(word, "first") and not word.isupper())
 
 
+def _signed(word: str) -> bool:
+    """Whether a word in a greeting or a signature is a name: there, eponyms are people."""
+    return len(word) > 1 and _named(word)
+
+
 def by_position(word: str) -> bool:
     """Whether a word in the position of a name may be one: unless it is an eponym or medical word by itself."""
-    return len(word) > 1 and _named(word) and not _eponym(word)
+    return _signed(word) and not _eponym(word)
 
 
 def _by_position_alone(word: str) -> bool:
@@ -72,7 +77,7 @@ def _by_position_alone(word: str) -> bool:
 
 def _beside_kin(word: str) -> bool:
     """Whether a word right after kin is a name; a possessive eponym is a disease."""
-    return len(word) > 1 and _named(word) and not (_eponym(word) and is_possessive(word))
+    return _signed(word) and not (_eponym(word) and is_possessive(word))
 
 
 def is_listed(word: str) -> bool:
@@ -179,7 +184,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
             r"|afternoon))(?i:,?\s(?:so\smuch|a\slot|again|very\smuch|there|everyone"
             r"|all))?,?\sNAME(?=\s?[,.!;:?\n)–-]|$)"
         ),
-        _named,
+        _signed,
     ),
     (
         _cased(
@@ -189,7 +194,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
             r"|thank\syou(?:\sall)?|warmly|respectfully|signed|tia|take\scare|xx+|gratefully|gruß|grüße"
             r"|saludos|cordialement)\s?[,.!\-–—~]*\s*NAME(?=\s*(?:[.!)]?\s*$|[.!]?\s*\n|\s?\(|,\s))"
         ),
-        _named,
+        _signed,
     ),
     (_cased(r"(?:\n|[.!?)]|\s)\s*[-–—~]+\s?NAME(?=[.!]?\s*(?:\n|$))"), by_position),
     (_cased(r"\n\s*[-–—~*_]*\s*NAME[*_]*(?=[.!,]?\s*$)"), is_listed),

@@ -193,7 +193,7 @@ RECORDS = (
     ),
     rule(
         "number",
-        rf"\b((?:ID|No|Nr|Ref|Reference|number|account|file|case|record|chart|licen[cs]e|policy"
+        rf"(?!(?<=[a-z],\s)ID\s\d{{5}}\b)\b((?:ID|No|Nr|Ref|Reference|number|account|file|case|record|chart|licen[cs]e|policy"
         rf"|passport|badge)\.?(?![a-z]){_IS}){_TOKEN}{_NO_DOSE}",
         lambda m: m[1] + _if_long(m[0][len(m[1]) :], 5),
     ),

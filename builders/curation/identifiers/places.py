@@ -34,7 +34,7 @@ _STREETS = (
         rf"\b(?i:{_UNIT.replace(' ', '')})\d{{1,5}}[A-Za-z]?(?:\s?[-/]\s?\d{{1,5}})?,?\s+{_DIRECTION}(?"
         rf":(?:{CAPITAL}|\d{{1,3}}(?:st|nd|rd|th))\.?\s+){{1,4}}{_TYPES}\b\.?"
         rf"(?:\s[NSEW]{{1,2}}\b)?(?:,?\s*(?i:apt|apartment|flat|unit|suite"
-        rf"|ste)\.?\s?\#?\s?\w+)?(?:,\s{NAMES})?",
+        rf"|ste)\.?\s?\#?\s?\w+)?(?:,\s{NAMES}(?:\s\d{{4,5}}\b)?)?",
         cased=True,
     ),
     rule(
@@ -64,7 +64,7 @@ _STREETS = (
         rf"|ul\.|ulitsa|bulvar|jalan|jl\.)"
         rf"\s+(?:(?:de|del|della|dei|da|do|dos|das|di|du|des|la|le|les|los|las|el"
         rf"|l['’])\s?){{0,3}}[{UPPER}][\w'’-]+(?:\s[{UPPER}][\w'’-]+){{0,3}}(?:,?\s(?:n[º°]?\s?)?\d{{1,"
-        rf"4}}\w?\b)?",
+        rf"4}}[a-z]?\b)?",
         lambda m: m[0] if not re.search(r"\d|^(?:rue|calle|rua|ul)", m[0], re.I) else "[place]",
         cased=False,
     ),
@@ -98,14 +98,20 @@ _STREETS = (
     ),
 )
 _STATES = part("state")
+_TOWN = rf"(?:\b{CAPITAL}(?:[\s-]{CAPITAL}){{0,2}},?\s)"  # whatever it is called: a postcode follows
 _UNITS = r"(?!MG|ML|KG|CM|MM|AM|PM|HR|YO|ST\b|ND\b|RD\b|TH\b|WK|MO\b|IU|CC|FT|LB|OZ|UG)"
 _POSTCODES = (
     rule("place", rf"\b[A-Z]{{1,2}}\d[A-Z\d]?\s\d{_UNITS}[A-Z]{{2}}\b"),
     rule(
         "place", rf"\b(?![A-Z]\d[A-Z]\d\b)[A-PR-UWYZ][A-HJ-Y]?\d[A-Z\d]?\d{_UNITS}[ABD-HJLNP-UW-Z]{{2}}\b", cased=True
     ),
-    rule("place", r"\b(?!T\d)[A-CEGHJ-NPRSTVXY]\d[A-Z][\s-]?\d[A-Z]\d\b", cased=True),
-    rule("place", rf"\b{_STATES}\s\d{{5}}(?:-\d{{4}})?\b", cased=True),
+    rule(
+        "place",
+        rf"(?:{_TOWN}?\b(?:{_STATES}|NL|PE|NT|YT|NU),?\s)?\b(?!T\d)[A-CEGHJ-NPRSTVXY]\d[A-Z][\s-]?\d[A-Z]\d\b",
+        cased=True,
+    ),
+    rule("place", rf"{_TOWN}?\b{_STATES}\s\d{{5}}(?:-\d{{4}})?\b", cased=True),
+    rule("place", rf"{_TOWN}\b(?:NSW|VIC|QLD|TAS|SA|WA|NT|ACT),?\s\d{{4}}\b", cased=True),
     rule("place", r"\b\d{5}-\d{4}\b(?!-)"),
     rule(
         "place",
@@ -192,7 +198,7 @@ _HOMES = (
 
 def without_places(text: str, counts: Counter[str]) -> str:
     """The text without streets, postcodes, institutions, employers and towns. Raises: MissingExtra."""
-    text = masked(text, (*_POSTCODES, *_STREETS, *INSTITUTIONS, *_HOMES), counts)
+    text = masked(text, (*_STREETS, *_POSTCODES, *INSTITUTIONS, *_HOMES), counts)
     towns = town_names()
 
     def mask(match: re.Match[str]) -> str:

@@ -24,6 +24,7 @@ _PUBLIC = re.compile(
     | (?<![\w@./-]){part("public number")}(?![\w@/-]|\.\w)
     | \b{part("measured")}{_IS}(?!{_PHONE}){_VALUE}(?:(?:\s?,)?\s{_VALUE}){{0,11}}(?![\w/-])
     | \bo[dsu][\s:]{{1,2}}{_DIOPTRES}(?:\s?/?\s?{_DIOPTRES})?(?:\s?x\s?\d{{1,3}})?\b
+    | (?<![\w.]){_DIOPTRES}[\s/]{{1,3}}{_DIOPTRES}(?:\s?x\s?\d{{1,3}})?\b
     | \b(?:lots?|batch)(?:\s(?:no\.?|number))?[\s:#]{{1,2}}(?-i:(?=[A-Z]*\d)[A-Z0-9]{{5,10}})\b
     | \bapgars?[\s:]{{1,2}}\d{{1,2}}/\d{{1,2}}(?:/\d{{1,2}})?\b
     | (?<![\w/.-])[12]?\d\d-[12]?\d\d/\d{{2,3}}(?:-\d{{2,3}})?(?![\w/-])
