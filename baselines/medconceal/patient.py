@@ -51,6 +51,9 @@ _TOPICS = (
 )  # fmt: skip
 
 
+_INVITED = re.compile(r"\b(?:tell|talk to) me\b|\bdescribe\b|\bto hear about\b", re.IGNORECASE)  # asked without a mark
+
+
 @dataclass(frozen=True, slots=True)
 class Spoken:
     """A reply, and how it came about; the fields are those of `Exchange`."""
@@ -134,7 +137,7 @@ def texts_of(profile: PatientProfile, index: int) -> tuple[str, ...]:
 def _background(
     profile: PatientProfile, question: str, past: Sequence[Exchange], guard: Guard, hidden: Sequence[int]
 ) -> str | None:
-    if "?" not in marked(question):
+    if "?" not in marked(question) and not _INVITED.search(question):
         return None
     for name, pattern in _TOPICS:
         block = profile.clinical if name == "adherence_behavior" else profile.psychosocial

@@ -151,7 +151,7 @@ def test_background_comes_one_fact_at_a_time_when_asked_and_clean() -> None:
         profile,
         "confirmation",
         NEVER,
-        ["Hello.", "Do you smoke or drink?", "And do you smoke?", "Any illness in the family?", "You work a lot."],
+        ["Hello.", "Do you smoke or drink?", "And do you smoke?", "Tell me about your family.", "You work a lot."],
     )
     facts = [view.background for view in views]
     # The family's history holds a word of a concern and stays in; the other family fact is free.
