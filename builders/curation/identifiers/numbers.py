@@ -45,24 +45,11 @@ def _of_birth(match: re.Match[str]) -> str:
 DATES = (
     rule(
         "date",
-        rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in|the|,)){{0,3}}[\s:=,]{{0,4}})(?:{_DAY}\s(?:of"
-        rf"\s)?{_MONTH}|{_MONTH}\s(?:the\s)?{_DAY})"
-        rf"(?:,?\s(?:{_YEAR}|{_SHORT}))?(?!\w)",
+        rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in|the|,)){{0,3}}[\s:=,]{{0,4}})(?: (?:{_DAY}\s(?:of\s)?{_MONTH}"
+        rf"|{_MONTH}\s(?:the\s)?{_DAY})(?:,?\s(?:(?:19|20)\d\d|{_SHORT}))?(?!\w) | \d{{6,8}}\b"
+        r"| \d{1,4}\s?[-/.\ ]\s?\d{1,2}(?:\s?[-/.\ ]\s?(?:(?:19|20)\d\d|\d{1,2}))?(?![\w/]))",
         _of_birth,
     ),
-    rule(
-        "date",
-        rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in)){{0,3}}[\s:=]{{0,4}})\d{{1,2}}\s?[-/. ]\s?\d"
-        rf"{{1,2}}(?:\s?[-/. ]\s?(?:{_YEAR}|\d{{2}}))?(?![\w/])",
-        _of_birth,
-    ),
-    rule(
-        "date",
-        rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in)){{0,3}}[\s:=]{{0,4}}){_YEAR}[-/. ]\d{{1,2}}["
-        rf"-/. ]\d{{1,2}}\b",
-        _of_birth,
-    ),
-    rule("date", rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in)){{0,3}}[\s:=]{{0,4}})\d{{6,8}}\b", _of_birth),
     rule(
         "date",
         rf"(?P<before>{_EVENT}(?:\s(?:is|was|on|for|the|of|from)){{0,3}}\s)\d{{1,2}}[/.]\d{{1,2}}(?![\w"
@@ -200,7 +187,6 @@ RECORDS = (
 )
 _DEGREES = r"-?\d{1,3}\.\d{3,8}\s?°?"
 LONG = (
-    rule("number", r"\b\d{3}[-\s]\d{2}[-\s]\d{4}\b"),
     rule("number", r"(?<!\w)\#\s?\d{4,}[\d-]*\b"),
     rule("number", r"\b(?=[A-Z0-9/]*[A-Z])(?=[A-Z0-9/]*\d{4})[A-Z0-9]{1,12}(?:/[A-Z0-9]{1,12}){2,4}\b", cased=True),
     rule("number", r"\b[A-CEGHJ-PR-TW-Z]{2}\s?\d{2}\s?\d{2}\s?\d{2}\s?[A-D]\b", cased=True),

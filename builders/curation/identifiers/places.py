@@ -64,7 +64,7 @@ _STREETS = (
         rf"|ul\.|ulitsa|bulvar|jalan|jl\.)"
         rf"\s+(?:(?:de|del|della|dei|da|do|dos|das|di|du|des|la|le|les|los|las|el"
         rf"|l['’])\s?){{0,3}}[{UPPER}][\w'’-]+(?:\s[{UPPER}][\w'’-]+){{0,3}}(?:,?\s(?:n[º°]?\s?)?\d{{1,"
-        rf"4}}[a-z]?\b)?",
+        rf"4}}[a-z]?\b)?(?:,?\s\d{{5}}\s[{UPPER}][\w'’-]+)?",
         lambda m: m[0] if not re.search(r"\d|^(?:rue|calle|rua|ul)", m[0], re.I) else "[place]",
         cased=False,
     ),
@@ -112,7 +112,6 @@ _POSTCODES = (
     ),
     rule("place", rf"{_TOWN}?\b{_STATES}\s\d{{5}}(?:-\d{{4}})?\b", cased=True),
     rule("place", rf"{_TOWN}\b(?:NSW|VIC|QLD|TAS|SA|WA|NT|ACT),?\s\d{{4}}\b", cased=True),
-    rule("place", r"\b\d{5}-\d{4}\b(?!-)"),
     rule(
         "place",
         r"\b((?:zip(?:\s?code)?|post\s?code|postal\s?code|plz|eircode|pin\s?code)(?:\s(?:is|was|here"
