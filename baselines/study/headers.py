@@ -21,7 +21,7 @@ POLICY = (
 HEADERS = {
     "content-security-policy": POLICY,
     "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
+    "cache-control": "no-store, no-transform",  # some proxies write scripts of their own into pages
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "cross-origin-opener-policy": "same-origin",
@@ -43,6 +43,8 @@ class Headers:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if scope["method"] == "HEAD":  # of whoever looks whether a link works; the server sends no body
+            scope = {**scope, "method": "GET"}
         begun = False
 
         async def sending(message: Message) -> None:

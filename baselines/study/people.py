@@ -119,15 +119,15 @@ def link_again(connection: Connection, name: str, now: float) -> str:
 def from_prolific(
     connection: Connection, keys: Keys, prolific: Prolific, query: Mapping[str, str], now: float, *, new: bool = True
 ) -> str | None:
-    """The person who comes with Prolific's three ids; None if they are not those of this study or, unless `new`
-    people may come, belong to nobody who was here before."""
+    """The person who comes with Prolific's three ids: who was here before, though another of its studies leads here
+    now, or, if `new` people may come, somebody with those of this study. None for anybody else."""
     outside, study, session = (query.get(name, "") for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
-    if study != prolific.study_id or not _OUTSIDE.fullmatch(outside) or not _OUTSIDE.fullmatch(session):
-        return None
     known = keys.known(outside)
     there = connection.execute(select(identity.c.person).where(identity.c.known == known)).scalar()
-    if there is not None or not new:
-        return None if there is None else str(there)
+    if there is not None:
+        return str(there)
+    if not new or study != prolific.study_id or not _OUTSIDE.fullmatch(outside) or not _OUTSIDE.fullmatch(session):
+        return None
     ((name, _),) = invite(connection, keys, 1, now)
     sealed = keys.seal_json(STUDY, {"prolific": outside, "session": session})
     connection.execute(identity.insert().values(person=name, sealed=sealed, known=known))

@@ -9,6 +9,7 @@ was made for. Without a session only invitations, the style and the script are s
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -22,17 +23,20 @@ from baselines.study.flow import ENDED
 from baselines.study.headers import SECURE, Headers
 from baselines.study.keys import Erased
 from baselines.study.replies import Replies
-from baselines.study.server import NOT_IN, Form, Refused, Server
+from baselines.study.server import NOT_IN, NOT_STORED, Form, Refused, Server
 from baselines.study.site import Site
+from baselines.study.store import kind_of
 from baselines.study.tables import people
 from baselines.study.tasks.task import FormError, first_text
-from loaders.errors import MissingExtra
+from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.pages import part
 
 with MissingExtra.needed("study", purpose="a study with people"):
     from fastapi import FastAPI, Request
     from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
     from sqlalchemy import Connection
+
+_log = logging.getLogger(__name__)
 
 CLOCK = "__Host-clock"
 """The cookie in which a browser stores what the clock last showed."""
@@ -79,6 +83,15 @@ def create_app(site: Site, origins: Iterable[str], *, proxied: bool = False, rep
     @app.exception_handler(Refused)
     async def refused(request: Request, error: Refused) -> HTMLResponse:
         return notice(error.title, error.text, error.status)
+
+    async def unstored(request: Request, error: Exception) -> HTMLResponse:
+        if isinstance(error, InputError):  # a key that is missing, or damaged: not the disk
+            raise error
+        _log.error("a page could not be stored: %s", kind_of(error))
+        return await refused(request, server.unstored(kind_of(error)))
+
+    for kind in (*NOT_STORED, BedsideError):  # the keys' errors are ours
+        app.add_exception_handler(kind, unstored)
 
     @app.exception_handler(404)
     @app.exception_handler(405)
@@ -179,6 +192,7 @@ def _prolific(app: FastAPI, server: Server) -> None:
 
     @app.get("/prolific")
     def prolific(request: Request) -> Response:
+        server.storing()
         server.within_limits(request)
         wanted, now = site.study.design.prolific, site.clock()
         if wanted is None:

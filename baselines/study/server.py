@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -38,8 +39,8 @@ Form = dict[str, list[str]]
 MOST_BODY = 1 << 18  # bytes of a form
 BEAT = 2.0  # seconds between two checks for what is due
 PATIENCE = 0.2  # seconds for which writers may wait for readers
-_NOT_STORED = (SQLAlchemyError, OSError)
-"""Errors of a look that mean that nothing can be stored; any other is a fault of our own, and time runs on."""
+NOT_STORED = (SQLAlchemyError, OSError)
+"""Errors that mean that nothing can be stored; any other is a fault of our own, and time runs on."""
 _log = logging.getLogger(__name__)
 
 NOT_IN = (
@@ -81,7 +82,9 @@ class Server:
     wrote: float = field(default=0.0, init=False)
     """When it was looked last for episodes that nobody had written, and for deletions that were not completed."""
     stuck: str = field(default="", init=False)
-    """Why nothing could be stored when it was looked last for what is due; "" if it could."""
+    """Why nothing could be stored when that was tried last; "" if it could."""
+    looked: float = field(default_factory=time.monotonic, init=False)
+    """When the last look began. Long ago, if this process stood still, or the database did not answer."""
     _failed: str = field(default="", init=False)
     """What stopped the last look, whatever it was."""
     untidy: bool = field(default=True, init=False)
@@ -204,13 +207,22 @@ class Server:
     def storing(self) -> None:
         """Looks whether something can be stored again, for a page that says whether time is up: only a look stops the
         clocks, and a person may be back before the next. Raises Refused if nothing can."""
-        if self.stuck and self._asking.acquire(blocking=False):  # one at a time: some databases take long to refuse
+        if (self.stuck or self.late()) and self._asking.acquire(blocking=False):  # one at a time: it may take long
             try:
                 self.beside.call(self.look)
             finally:
                 self._asking.release()
         if self.stuck:
-            raise Refused(503, "Nothing can be stored now", _STANDS)
+            raise self.unstored(self.stuck)
+
+    def late(self) -> bool:
+        """Whether nothing was looked for as long as no server needs that is running."""
+        return time.monotonic() - self.looked > clock.SILENT
+
+    def unstored(self, why: str) -> Refused:
+        """The error for what could not be stored. The next look stops the clocks."""
+        self.stuck = why
+        return Refused(503, "Nothing can be stored now", _STANDS)
 
     def tidy(self) -> None:
         """What was deleted goes for good; while somebody reads for long, it is tried again with each look."""
@@ -243,20 +255,21 @@ class Server:
 
     def look(self) -> None:
         """One check for what is due. What stops it is logged, the first time of a series."""
-        failed = ""
+        failed, began = "", time.monotonic()
         try:
             self._look()
         except Exception as error:
             failed = kind_of(error)
-            if isinstance(error, _NOT_STORED):
+            if isinstance(error, NOT_STORED):
                 self.stuck = failed
             if failed != self._failed:
                 _log.error("what is due could not be done: %s", failed)
-        self._failed = failed
+        self._failed, self.looked = failed, began
 
     def _look(self) -> None:
         site, now = self.site, self.site.clock()
-        if self.stuck:  # a full disk, or no database: no time runs, and no lease, while nothing can be stored
+        site.store.stay()
+        if self.stuck or self.late():  # no time runs, and no lease, while nothing can be stored
             with site.store.writing() as connection:
                 clock.stand(connection, float(fact_in(connection, "beat") or now))
                 _beat(connection, now)

@@ -21,10 +21,16 @@ from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import make_folder
 
 with MissingExtra.needed("study", purpose="a study with people"):
-    from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, select
+    from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, select
     from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 FORMAT = 1
+_BE_SEEN = """SELECT NOT EXISTS (
+    SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 4274 AND pid <> pg_backend_pid()
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())), pg_advisory_lock_shared(4274)"""
+"""Whether nobody else has said so, and says that this process serves the study."""
+_PATIENCE = {"connect_timeout": "10", "keepalives_idle": "30", "tcp_user_timeout": "30000"}
+"""How long a server that has gone is waited for, unless the address says otherwise; else, a quarter of an hour."""
 
 
 class Store:
@@ -114,11 +120,16 @@ class Store:
     def _begin(self) -> bool:
         # A connection's lock ends with its process, however that dies.
         self._serving = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        alone = bool(self._serving.exec_driver_sql("SELECT pg_try_advisory_lock(4274)").scalar())
-        self._serving.exec_driver_sql("SELECT pg_advisory_lock_shared(4274)")
-        if alone:
-            self._serving.exec_driver_sql("SELECT pg_advisory_unlock(4274)")
-        return alone
+        return bool(self._serving.exec_driver_sql(_BE_SEEN).scalar())
+
+    def stay(self) -> None:
+        """Others still see this process, also after its connection has ended: by a restart of the database, or idle."""
+        if self._serving is not None:
+            try:
+                self._serving.exec_driver_sql("SELECT 1")
+            except SQLAlchemyError:
+                self._serving.close()
+                self._begin()
 
     def tidy(self, patience: float = 30.0) -> bool:
         """Removes what was deleted from the file beside the database too; returns False if it cannot now, because
@@ -148,8 +159,8 @@ def _mend(error: BaseException | None) -> str:
 
 def kind_of(error: Exception) -> str:
     """What a log may say of an error: its kind, as its text may quote somebody; and what SQLite could not do."""
-    found = getattr(error, "orig", None)
-    return type(error).__name__ + (f" ({found})" if isinstance(found, sqlite3.OperationalError) else "")
+    found = getattr(error, "orig", None) or error  # the database's own: ReadOnlySqlTransaction, DiskFull
+    return type(found).__name__ + (f" ({found})" if isinstance(found, sqlite3.OperationalError) else "")
 
 
 def fact_in(connection: Connection, name: str) -> str | None:
@@ -179,19 +190,22 @@ def open_store(place: Path | str) -> Store:
         _as_wal(engine)
         where = str(place)
     else:
-        where = place.partition("://")[0] + "://…"  # the rest contains a password
-        if not place.startswith(("postgresql://", "postgresql+psycopg://")):
-            raise InputError("--database", found=where, expected="postgresql://USER@HOST/NAME")
-        if place.partition("?")[0].count("@") > 1:  # its end would be read as the host, and told in an error
-            expected = "%40 for each @ of a name or password"
-            raise InputError("--database", found=f"{where}, with a second @", expected=expected)
+        scheme, _, rest = place.partition("://")
+        where = "postgresql://…"  # the rest contains a password
         try:
-            url = place.replace("postgresql://", "postgresql+psycopg://", 1)
-            engine = create_engine(url, pool_pre_ping=True, hide_parameters=True)
+            if scheme not in ("postgresql", "postgres", "postgresql+psycopg") or rest.count("@") > 1:
+                raise ValueError  # what follows the first @ would be read as the host, and told in an error
+            url = make_url(f"postgresql+psycopg://{rest}")
+        except (ArgumentError, ValueError):  # ValueError: a port that is no number, as after a password with /
+            expected, do = "postgresql://USER@HOST/NAME", "In a name or password, write %40 for @ and %25 for %"
+            raise InputError("--database", found="another address", expected=expected, do=do) from None
+        try:
+            # Nothing is prepared at the server: behind a pooler, the next statement may reach another one.
+            connecting = {"prepare_threshold": None}
+            url = url.set(query={**_PATIENCE, **url.query})
+            engine = create_engine(url, pool_pre_ping=True, hide_parameters=True, connect_args=connecting)
         except (ImportError, NoSuchModuleError):
             raise MissingExtra.named("psycopg", extra="study", purpose="a study on Postgres") from None
-        except ArgumentError:
-            raise InputError("--database", found="no address", expected="postgresql://USER@HOST/NAME") from None
     store = Store(engine)
     try:
         with store.explained(), store.writing() as connection:

@@ -360,6 +360,7 @@ def _listen(site: Site, options: Serving, origins: list[str], listener: socket.s
         date_header=True,
         proxy_headers=False,
         timeout_graceful_shutdown=5,
+        timeout_keep_alive=620,  # longer than any proxy keeps a connection that it may send the next form on
     )
     with suppress(KeyboardInterrupt):  # raised again by uvicorn after it has shut down
         uvicorn.Server(config).run(sockets=[listener])

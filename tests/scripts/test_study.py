@@ -43,6 +43,17 @@ def test_a_port_in_use_is_told_before_anything_is_written(tmp_path: Path, capsys
     assert not (tmp_path / "study").exists()
 
 
+def test_a_connection_is_kept_for_longer_than_any_proxy_uses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After 5 s it was closed, while a proxy sent the next form on it: what was sent was lost (502)."""
+    kept = []
+    monkeypatch.setattr("uvicorn.Server.run", lambda server, **_: kept.append(server.config.timeout_keep_alive))
+    words = ["study", "serve", "sample", str(tmp_path / "study"), "--rehearsal", "--port", str(free_port())]
+    assert execute([*words, "--task", "pairs"]) == 0
+    assert kept[0] > 600  # Google's; Caddy's is 120, nginx' and Amazon's 60
+
+
 def test_who_follows_a_link_at_once_waits_for_the_page_and_is_not_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,7 +63,8 @@ def test_every_response_has_the_headers(tmp_path: Path) -> None:
         for where in ("/", "/nothing", "/study.css", "/i/wrong", "/do/consent"):
             headers = client.get(where).headers
             assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
-            assert headers["cache-control"] == ("no-cache" if where == "/study.css" else "no-store")
+            assert headers["cache-control"] == ("no-cache" if where == "/study.css" else "no-store, no-transform")
+            assert client.head(where).headers == headers
             assert headers["referrer-policy"] == "no-referrer"
         for fixed in ("/study.css", "/study.js"):  # kept by the browser, sent once
             first = client.get(fixed)

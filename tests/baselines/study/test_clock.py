@@ -15,14 +15,14 @@ from sqlalchemy import select
 from baselines.medconceal.transcripts import read_transcripts
 from baselines.study import clock
 from baselines.study import slots as at
-from baselines.study.design import Design
+from baselines.study.design import Design, Prolific
 from baselines.study.export import export
 from baselines.study.server import overdue
 from baselines.study.site import Site
 from baselines.study.store import open_store
 from baselines.study.tables import journal, slots
 from builders.samples.medconceal.cases import profiles
-from loaders.errors import InputError
+from loaders.errors import BedsideError, InputError
 from tests.parts.study_site import login
 from tests.parts.study_talks import TURNS, Clock, Visitor, at_work, links, settled, talking, visiting
 
@@ -271,6 +271,54 @@ def test_whoever_is_back_before_the_server_has_looked_has_their_time(
         with site.store.reading() as connection:
             slot = at.slot_of(connection, 1)
         assert slot.step == "talk" and slot.left(told.now) == 570.0 and slot.turns == (first == "say")
+
+
+@pytest.mark.parametrize("first", ["look", "/", "/status", "say"])
+def test_nobodys_time_runs_while_the_process_or_its_database_stands(
+    first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that was paused, or a database that moved to another, ended every conversation."""
+    monkeypatch.setattr("baselines.study.server.BEAT", 3_600.0)
+    told = Clock()
+    site = talking(tmp_path, per_person=1, clock=told)
+    with visiting(site) as client:
+        person, server = at_work(client, links(site)[0]), client.app.state.server
+        told.now += 30
+        page = person.look().text
+        server.look()
+        told.now += 900
+        server.looked -= 900
+        if first == "look":
+            server.look()
+        assert (_says(person, page) if first == "say" else person.look(first.removeprefix("look"))).is_success
+        person.wait()
+        with site.store.reading() as connection:
+            slot = at.slot_of(connection, 1)
+        assert slot.step == "talk" and slot.left(told.now) == 570.0
+
+
+@pytest.mark.parametrize(
+    "error", [OSError("full"), BedsideError("keys.sqlite", found="cannot be written: full", do="")]
+)
+def test_a_page_says_at_once_that_nothing_can_be_stored(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until the server had looked, for 2 s, pages said only that something had gone wrong."""
+
+    def full() -> NoReturn:
+        raise error
+
+    monkeypatch.setattr("baselines.study.server.BEAT", 3_600.0)
+    site = talking(tmp_path, per_person=1, prolific=Prolific("s" * 24, "DONE", "OUT", "LATE", "LEFT"))
+    with visiting(site) as client:
+        person = at_work(client, links(site)[0])
+        form = person.form("say")
+        for where in ("/prolific", "/draft", "/do/say"):
+            with monkeypatch.context() as disk:
+                disk.setattr(site.store, "writing", full)
+                answer = client.get(where) if where == "/prolific" else client.post(where, data=form)
+            assert answer.status_code == 503 and "Nothing can be stored" in answer.text, where
+            assert person.look().status_code == 200
 
 
 def _says(person: Visitor, page: str) -> Any:

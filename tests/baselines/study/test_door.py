@@ -54,7 +54,8 @@ def test_a_returning_prolific_person_continues_only_in_their_browser(tmp_path: P
     with visiting(site) as client:
         person = Visitor(client, client.get("/prolific", params=IDS).url.path.rpartition("/")[2])
         person.do("consent", answer="agree")
-        assert "<h1>About you</h1>" in client.get("/prolific", params=IDS).text
+        for study in (IDS["STUDY_ID"], "e" * 24):  # of a pilot, before the study was duplicated on Prolific
+            assert "<h1>About you</h1>" in client.get("/prolific", params={**IDS, "STUDY_ID": study}).text
         client.cookies.clear()
         assert client.get("/prolific", params=IDS).status_code == 403
 

@@ -206,6 +206,19 @@ def test_two_servers_of_one_study_ask_the_same_models(postgres: str, tmp_path: P
     talking(tmp_path, named="second", database=postgres).close()
 
 
+def test_a_server_is_seen_also_after_its_database_was_restarted(postgres: str, tmp_path: Path) -> None:
+    """Its lock was gone: a second server took itself for the only one, and stopped the clocks of the first."""
+    first = talking(tmp_path, named="first", database=postgres)
+    with visiting(first) as client:
+        with first.store.writing() as connection:
+            connection.exec_driver_sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = 4274"
+            )
+        beside(client).call(client.app.state.server.look)
+        with pytest.raises(InputError, match="was started with other models"):
+            talking(tmp_path, named="second", database=postgres)
+
+
 def test_of_two_servers_that_start_at_once_one_has_to_ask_the_models_of_the_other(
     postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,11 +254,27 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
         open_store(tmp_path / "study.sqlite")
     with pytest.raises(InputError, match="postgresql://USER@HOST/NAME"):
         open_store("mysql://me:secret@host/name")
-    for password in ("secret", "p@secret"):
+    for place in (
+        "postgresql://me:secret@127.0.0.1:1/name",
+        "postgresql://me:p@secret@127.0.0.1:1/name",
+        "postgresql://me:p?a@secret@127.0.0.1:1/name",
+        "postgresql://me:p@/:secret",
+        "host=127.0.0.1 user=me password=secret",
+    ):
         with pytest.raises(InputError) as refused:
-            open_store(f"postgresql://me:{password}@127.0.0.1:1/name")
+            open_store(place)
         assert "secret" not in str(refused.value)
-    assert "%40 for each @" in str(refused.value)
+    assert "%40 for @" in str(refused.value)
+
+
+def test_an_address_as_providers_print_it_is_taken(postgres: str) -> None:
+    with open_store(postgres.replace("postgresql://", "postgres://")) as store:
+        assert store.fact("format") == "1"
+        assert store.engine.url.query["connect_timeout"] == "10"
+        with store.engine.connect() as connection:  # a pooler may send the next statement to another server
+            assert connection.connection.driver_connection.prepare_threshold is None  # type: ignore[union-attr]
+    with open_store(f"{postgres}?connect_timeout=7") as store:
+        assert store.engine.url.query["connect_timeout"] == "7"
 
 
 @pytest.mark.parametrize("left", ["nothing", "an empty database"])
@@ -311,7 +340,7 @@ def test_a_deletion_that_is_interrupted_is_completed(
         form = person.form("stop")
         with monkeypatch.context() as full:
             full.setattr("baselines.study.views.page_of", refusing)  # after the key, before the commit
-            assert person.do("leave", form=form, answer="delete").status_code == 500
+            assert person.do("leave", form=form, answer="delete").status_code == 503
         with (
             stored(site) as (store, keys),
             store.reading() as connection,
