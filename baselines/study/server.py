@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
 from baselines.study import access, clock
@@ -66,37 +65,24 @@ class Refused(Exception):
         self.status, self.title, self.text = status, title, text
 
 
-@dataclass
 class Server:
     """What the routes share."""
 
-    site: Site
-    origins: frozenset[str]
-    proxied: bool
-    replies: Replies
-    links: access.Limit = field(init=False)
-    arrivals: access.Limit = field(init=False)
-    requests: access.Limit = field(init=False)
-    addresses: access.Limit = field(init=False)
-    awake: float = field(default=0.0, init=False)
-    wrote: float = field(default=0.0, init=False)
-    """When it was looked last for episodes that nobody had written, and for deletions that were not completed."""
-    stuck: str = field(default="", init=False)
-    """Why nothing could be stored when that was tried last; "" if it could."""
-    looked: float = field(default_factory=time.monotonic, init=False)
-    """When the last look began. Long ago, if this process stood still, or the database did not answer."""
-    _failed: str = field(default="", init=False)
-    """What stopped the last look, whatever it was."""
-    untidy: bool = field(default=True, init=False)
-    """Whether what was deleted may still be in the file beside the database: one that was killed leaves it there."""
-    beside: BlockingPortal = field(init=False)
+    beside: BlockingPortal
     """The event loop of the thread in which replies are prepared."""
-    _beside: asyncio.AbstractEventLoop = field(init=False)
-    _posting: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-    _asking: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _beside: asyncio.AbstractEventLoop
+    awake = wrote = 0.0
+    """`wrote`: when it was looked last for episodes that nobody had written, and deletions that were not completed."""
+    stuck = _failed = ""
+    """Why nothing could be stored when that was tried last, "" if it could; and what stopped the last look at all."""
+    untidy = True
+    """Whether what was deleted may still be in the file beside the database: one that was killed leaves it there."""
 
-    def __post_init__(self) -> None:
-        limits = self.site.study.design.limits
+    def __init__(self, site: Site, origins: frozenset[str], proxied: bool, replies: Replies) -> None:
+        self.site, self.origins, self.proxied, self.replies = site, origins, proxied, replies
+        self.looked = time.monotonic()  # when the last look began: long ago if this process, or the database, stood
+        self._posting, self._asking = asyncio.Lock(), threading.Lock()
+        limits = site.study.design.limits
         self.links = access.Limit(limits.tries_a_link, 3600)
         # From Prolific each is a person, and a university has one address; ids that are made up are no flood either.
         self.arrivals = access.Limit(10 * limits.tries_a_link, 3600)
