@@ -6,3 +6,7 @@ keys        texts, encrypted per person          access      links, sessions, ro
 seat        a person as a player of a game       server      the pages, in their order
 tasks/      what people do, one module a task    export      the files that baselines read
 """
+
+from loaders.errors import MissingExtra
+
+MissingExtra.check("study", purpose="a study with people")  # here once: whatever is imported of it needs the extra

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import logging
 
+from fastapi.responses import HTMLResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from baselines.study import views
 from baselines.study.store import kind_of
-from loaders.errors import MissingExtra
-
-with MissingExtra.needed("study", purpose="a study with people"):
-    from fastapi.responses import HTMLResponse
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _log = logging.getLogger(__name__)
 

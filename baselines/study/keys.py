@@ -21,12 +21,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from loaders.errors import InputError, MissingExtra
-from loaders.files.sqlite_store import SqliteStore
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-with MissingExtra.needed("study", purpose="a study with people"):
-    from cryptography.exceptions import InvalidTag
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from loaders.errors import InputError
+from loaders.files.sqlite_store import SqliteStore
 
 STUDY = "study"
 """The holder of the study's own key, for people's outside identities."""

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 from sqlalchemy import Connection, func, select
 
@@ -21,12 +23,8 @@ from baselines.study.site import Site, cost
 from baselines.study.store import fact_in
 from baselines.study.tables import answers, messages, slots
 from baselines.study.tasks.task import first_text
-from loaders.errors import InputError, MissingExtra, how_many
+from loaders.errors import InputError, how_many
 from loaders.pages import render
-
-with MissingExtra.needed("study", purpose="a study with people"):
-    from fastapi import FastAPI, Request
-    from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 Row = tuple[str, str]
 _SHOWN = 6
@@ -219,9 +217,4 @@ def add(app: FastAPI, server: Server) -> None:
                 told = f"{error.where}: {error.found}; expected {error.expected}"
         return shown(session, told)
 
-    @app.get("/coordinator/{what}")
-    def again(what: str) -> RedirectResponse:
-        """As for the pages of participants: the address of a page that answered a form."""
-        return RedirectResponse("/coordinator", status_code=303)
-
-    server.posted(app, "/coordinator/{what}", changed)
+    server.posted(app, "/coordinator/{what}", changed, back="/coordinator")

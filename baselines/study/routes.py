@@ -15,6 +15,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from sqlalchemy import Connection
+
 from baselines.study import access, clock, overview, views
 from baselines.study import people as who
 from baselines.study import slots as at
@@ -28,13 +32,8 @@ from baselines.study.site import Site
 from baselines.study.store import kind_of
 from baselines.study.tables import people
 from baselines.study.tasks.task import FormError, first_text
-from loaders.errors import BedsideError, InputError, MissingExtra
+from loaders.errors import BedsideError, InputError
 from loaders.pages import part
-
-with MissingExtra.needed("study", purpose="a study with people"):
-    from fastapi import FastAPI, Request
-    from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
-    from sqlalchemy import Connection
 
 _log = logging.getLogger(__name__)
 
@@ -333,14 +332,9 @@ def _posts(app: FastAPI, server: Server) -> None:
             return _with_clock(request, HTMLResponse(page, status_code=409 if late else 422), place.slot, place.now)
         return RedirectResponse("/", status_code=303)
 
-    @app.get("/do/{what}")
-    def again(what: str) -> RedirectResponse:
-        """The address of a page that answered a form, if it is reloaded, or restored by a phone."""
-        return RedirectResponse("/", status_code=303)
-
     server.posted(app, "/draft", draft)
     server.posted(app, "/do/stop", stop)
-    server.posted(app, "/do/{what}", do)
+    server.posted(app, "/do/{what}", do, back="/")
 
 
 def _did(connection: Connection, site: Site, place: views.Place, name: str, form: Form) -> Did:

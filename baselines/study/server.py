@@ -14,6 +14,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from urllib.parse import parse_qs
 
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import Connection, func, select, update
+from sqlalchemy.exc import SQLAlchemyError
+
 from baselines.study import access, clock
 from baselines.study import people as who
 from baselines.study import slots as at
@@ -24,15 +31,6 @@ from baselines.study.site import Site
 from baselines.study.store import fact_in, kind_of, set_fact
 from baselines.study.tables import drafts, messages, people, slots
 from baselines.study.tasks.task import first_text
-from loaders.errors import MissingExtra
-
-with MissingExtra.needed("study", purpose="a study with people"):
-    from anyio.from_thread import BlockingPortal, start_blocking_portal
-    from fastapi import FastAPI, Request
-    from fastapi.concurrency import run_in_threadpool
-    from fastapi.responses import Response
-    from sqlalchemy import Connection, func, select, update
-    from sqlalchemy.exc import SQLAlchemyError
 
 Form = dict[str, list[str]]
 MOST_BODY = 1 << 18  # bytes of a form
@@ -128,9 +126,12 @@ class Server:
         assert session.person is not None
         return session, session.person
 
-    def posted(self, app: FastAPI, path: str, work: Callable[[Request, Form], Response]) -> None:
+    def posted(self, app: FastAPI, path: str, work: Callable[[Request, Form], Response], back: str = "") -> None:
         """Have `work` answer a form, in a thread. The database takes one writer at a time: the others queue here, in
-        the order in which they came, and block no thread that readers need."""
+        the order in which they came, and block no thread that readers need. A page that answered a form leads `back`
+        if it is reloaded, or restored by a phone."""
+        if back:
+            app.get(path)(lambda: RedirectResponse(back, status_code=303))
 
         @app.post(path)
         async def answered(request: Request) -> Response:

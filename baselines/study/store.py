@@ -15,14 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import filelock
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, select
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from baselines.study.tables import facts, tables
 from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import make_folder
-
-with MissingExtra.needed("study", purpose="a study with people"):
-    from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, select
-    from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 FORMAT = 1
 _BE_SEEN = """SELECT NOT EXISTS (

@@ -6,22 +6,19 @@ Times are seconds since 1970. What people write, and the replies to them, are en
 
 from __future__ import annotations
 
-from loaders.errors import MissingExtra
-
-with MissingExtra.needed("study", purpose="a study with people"):
-    from sqlalchemy import (
-        Boolean,
-        Column,
-        Float,
-        ForeignKey,
-        Index,
-        Integer,
-        LargeBinary,
-        MetaData,
-        String,
-        Table,
-        Text,
-    )
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
 
 tables = MetaData()
 

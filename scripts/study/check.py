@@ -17,7 +17,7 @@ from baselines.study.design import TALKS, Study, read_study
 from baselines.study.schedule import Offer, fewest_people, rounds
 from baselines.study.site import KEYS, PRIVATE, check_tables, open_database
 from baselines.study.tasks.task import Source, task_named
-from loaders.errors import InputError, MissingExtra, how_many
+from loaders.errors import InputError, how_many
 from loaders.files.paths import is_there
 from loaders.medconceal import TASKS, cases
 from scripts.run.play import Price, prices_of
@@ -54,7 +54,6 @@ def command(options: Checking) -> int:
     Example: `bedside study check study/ medconceal --patient openai/gpt-4o-mini --evaluator openai/gpt-4o-mini --price
     openai/gpt-4o-mini=0.15,0.6`
     """
-    MissingExtra.check("study", purpose="a study with people")
     prices = prices_of(options.price, {options.patient, options.evaluator})
     read = read_study(options.study)
     todo = open_places(read)

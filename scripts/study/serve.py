@@ -29,7 +29,7 @@ from baselines.study.seat import Seat, Talk
 from baselines.study.site import Site, open_site
 from baselines.study.store import fact_in, set_fact
 from baselines.study.tasks.task import Source
-from loaders.errors import BedsideError, InputError, MissingExtra
+from loaders.errors import BedsideError, InputError
 from loaders.files.paths import is_file, is_there
 from loaders.models.messages import Answer, Message
 from loaders.opened import open_data
@@ -119,7 +119,6 @@ def command(options: Serving) -> None:
     Try it without a model, on bundled cases: `bedside study serve sample runs/study --rehearsal`; add `--task pairs`
     and so on for other tasks.
     """
-    MissingExtra.check("study", purpose="a study with people")
     origins = _origins(options)
     with closing(_bound(options)) as listener:  # before anything is written or told
         _serve(options, origins, listener)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
 import re
@@ -13,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+import baselines.study
 from baselines.study.design import TASKS, read_study
 from baselines.study.site import Site
+from loaders.errors import MissingExtra
 from scripts.bench.postgres import free_port
 from scripts.cli import execute
 from scripts.study import serve
@@ -52,6 +55,13 @@ def test_a_connection_is_kept_for_longer_than_any_proxy_uses_it(
     words = ["study", "serve", "sample", str(tmp_path / "study"), "--rehearsal", "--port", str(free_port())]
     assert execute([*words, "--task", "pairs"]) == 0
     assert kept[0] > 600  # Google's; Caddy's is 120, nginx' and Amazon's 60
+
+
+def test_what_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra, each command ended with a traceback."""
+    monkeypatch.setattr("loaders.errors.missing", lambda extra: "sqlalchemy")
+    with pytest.raises(MissingExtra, match=r"sqlalchemy: is not installed .*\[study\]"):
+        importlib.reload(baselines.study)
 
 
 def test_who_follows_a_link_at_once_waits_for_the_page_and_is_not_refused(
