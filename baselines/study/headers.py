@@ -12,12 +12,9 @@ from baselines.study.store import kind_of
 
 _log = logging.getLogger(__name__)
 
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
-)
 HEADERS = {
-    "content-security-policy": POLICY,
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "referrer-policy": "no-referrer",
     "cache-control": "no-store, no-transform",  # some proxies write scripts of their own into pages
     "x-content-type-options": "nosniff",

@@ -9,7 +9,6 @@ was made for. Without a session only invitations, the style and the script are s
 from __future__ import annotations
 
 import hashlib
-import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -34,8 +33,6 @@ from baselines.study.tables import people
 from baselines.study.tasks.task import FormError, first_text
 from loaders.errors import BedsideError, InputError
 from loaders.pages import part
-
-_log = logging.getLogger(__name__)
 
 CLOCK = "__Host-clock"
 """The cookie in which a browser stores what the clock last showed."""
@@ -86,7 +83,6 @@ def create_app(site: Site, origins: Iterable[str], *, proxied: bool = False, rep
     async def unstored(request: Request, error: Exception) -> HTMLResponse:
         if isinstance(error, InputError):  # a key that is missing, or damaged: not the disk
             raise error
-        _log.error("a page could not be stored: %s", kind_of(error))
         return await refused(request, server.unstored(kind_of(error)))
 
     for kind in (*NOT_STORED, BedsideError):  # the keys' errors are ours

@@ -208,6 +208,8 @@ class Server:
 
     def unstored(self, why: str) -> Refused:
         """The error for what could not be stored. The next look stops the clocks."""
+        if not self.stuck:
+            _log.error("a page could not be stored: %s", why)
         self.stuck = why
         return Refused(503, "Nothing can be stored now", _STANDS)
 
@@ -227,7 +229,7 @@ class Server:
                 clock.stand(connection, float(beat))
             if site.store.sqlite:  # the claims of a process that is gone: here no other prepares replies
                 connection.execute(update(slots).where(slots.c.busy.is_not(None)).values(busy=None))
-            _beat(connection, now)
+            set_fact(connection, "beat", repr(now))
             waiting, unwritten = _unanswered(connection), _without_episode(connection)
         for slot in waiting:
             self.replies.due(slot.id)
@@ -259,10 +261,10 @@ class Server:
         if self.stuck or self.late():  # no time runs, and no lease, while nothing can be stored
             with site.store.writing() as connection:
                 clock.stand(connection, float(fact_in(connection, "beat") or now))
-                _beat(connection, now)
+                set_fact(connection, "beat", repr(now))
             self.awake, self.stuck = now, ""
         with site.store.writing() as connection:
-            _beat(connection, now)
+            set_fact(connection, "beat", repr(now))
             ended, left = overdue(connection, site.study.design, now, self.awake)
             for slot in ended:
                 at.end_talk(connection, slot, "time", now)
@@ -279,10 +281,6 @@ class Server:
             self.replies.over(number)
         if self.untidy:
             self.tidy()
-
-
-def _beat(connection: Connection, now: float) -> None:
-    set_fact(connection, "beat", repr(now))
 
 
 def overdue(

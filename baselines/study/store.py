@@ -16,7 +16,7 @@ from typing import Any
 
 import filelock
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, select
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from baselines.study.tables import facts, tables
 from loaders.errors import InputError, MissingExtra
@@ -194,15 +194,14 @@ def open_store(place: Path | str) -> Store:
             if scheme not in ("postgresql", "postgres", "postgresql+psycopg") or rest.count("@") > 1:
                 raise ValueError  # what follows the first @ would be read as the host, and told in an error
             url = make_url(f"postgresql+psycopg://{rest}")
-        except (ArgumentError, ValueError):  # ValueError: a port that is no number, as after a password with /
+            url = url.set(query={**_PATIENCE, **url.query})
+            # Nothing is prepared at the server: behind a pooler, the next statement may reach another one.
+            direct = {"prepare_threshold": None}
+            engine = create_engine(url, pool_pre_ping=True, hide_parameters=True, connect_args=direct)
+        except (ArgumentError, ValueError):  # ValueError: a port that is no number
             expected, do = "postgresql://USER@HOST/NAME", "In a name or password, write %40 for @ and %25 for %"
             raise InputError("--database", found="another address", expected=expected, do=do) from None
-        try:
-            # Nothing is prepared at the server: behind a pooler, the next statement may reach another one.
-            connecting = {"prepare_threshold": None}
-            url = url.set(query={**_PATIENCE, **url.query})
-            engine = create_engine(url, pool_pre_ping=True, hide_parameters=True, connect_args=connecting)
-        except (ImportError, NoSuchModuleError):
+        except ImportError:  # psycopg without the library of Postgres
             raise MissingExtra.named("psycopg", extra="study", purpose="a study on Postgres") from None
     store = Store(engine)
     try:
