@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from huggingface_hub import constants, hf_hub_download, is_offline_mode, snapshot_download
-from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, RepositoryNotFoundError
+from huggingface_hub.errors import (
+    EntryNotFoundError,
+    HfHubHTTPError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+)
 
 from loaders.errors import ModelError
 from loaders.files.caches import refuse_cache
@@ -56,7 +61,7 @@ class Repository:
             raise self.missing(needs[0][0], error) from error
         for group in needs:
             if not any(is_file(folder / name) for name in group):
-                raise self.missing(group[0], None)
+                self.file(*group)
         return folder
 
     def missing(self, file: str, problem: Exception | None) -> ModelError:
@@ -69,6 +74,9 @@ class Repository:
         if isinstance(problem, RepositoryNotFoundError):
             found = f"the Hub has no repository {self.repo}, or you have no access to it"
             return ModelError(self.model, found=found, do="Check its name; if it is gated: hf auth login")
+        if isinstance(problem, EntryNotFoundError) and not isinstance(problem, LocalEntryNotFoundError):
+            do = "Download it, add this file, such as from the model that it was made from, and name the folder instead"
+            return ModelError(self.model, found=f"the repository {self.repo} has no {file}", do=do)
         where = Path(constants.HF_HUB_CACHE) / f"{self.kind}s--{self.repo.replace('/', '--')}"
         command = f"hf download {self.repo} " + (self.fetch or f"'{file}'")
         command += f" --repo-type {self.kind}" * (self.kind != "model")

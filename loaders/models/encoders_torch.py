@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image
+from torch.utils.data import default_collate
 
 from loaders.errors import BedsideError, InputError, ModelError
 from loaders.files.disk import refuse_disk
@@ -68,8 +69,8 @@ def _devices() -> list[str]:
 class Towers:
     """An adapter's part of an encoder. The first and third run on the CPU, the others on the device."""
 
-    pixels: Callable[[Image.Image], Any]  # an RGB picture -> a tensor (3, height, width)
-    images: Callable[[Any], Any]  # (n, 3, height, width) -> (n, dim)
+    pixels: Callable[[Image.Image], Any]  # an RGB picture -> a tensor (3, height, width), or several by name
+    images: Callable[[Any], Any]  # the same of n pictures -> (n, dim)
     tokens: Callable[[list[str]], tuple[dict[str, Any], NDArray[np.bool_]]]  # texts -> tensors, whether truncated
     texts: Callable[[dict[str, Any]], Any]  # those tensors -> (n, dim)
 
@@ -114,14 +115,28 @@ class TorchEncoder(Encoder):
     def encode_prepared(self, prepared: Sequence[Any]) -> Vectors:
         if not prepared:
             return np.empty((0, self.dim), dtype=np.float32)
-        return self._run(self._towers.images, torch.stack(list(prepared)).to(self._setting.device), len(prepared))
+        return self._run(self._towers.images, self._moved(default_collate(list(prepared))), len(prepared))
 
     def encode_texts(self, texts: Sequence[str]) -> tuple[Vectors, list[bool]]:
         if not texts:
             return np.empty((0, self.dim), dtype=np.float32), []
         tokens, truncated = self._towers.tokens(list(texts))
-        moved = {name: tensor.to(self._setting.device) for name, tensor in tokens.items()}
-        return self._run(self._towers.texts, moved, len(texts)), [bool(cut) for cut in truncated]
+        return self._run(self._towers.texts, self._moved(tokens), len(texts)), [bool(cut) for cut in truncated]
+
+    def tried(self, do: str) -> TorchEncoder:
+        """Itself, once it has encoded a picture and a text that is too long. Raises ModelError, with what to `do`."""
+
+        def both() -> None:
+            self.encode_texts(["a " * self.context_length])
+            self.encode_images([Image.new("RGB", (64, 64))])
+
+        loaded(self.name, both, do=do)
+        return self
+
+    def _moved(self, batch: Any) -> Any:
+        if isinstance(batch, dict):
+            return {name: tensor.to(self._setting.device) for name, tensor in batch.items()}
+        return batch.to(self._setting.device)
 
     def _run(self, tower: Callable[[Any], Any], batch: Any, size: int) -> Vectors:
         kind = torch.device(self._setting.device).type

@@ -32,18 +32,21 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.b
 PREPROCESSOR = ("preprocessor_config.json", "processor_config.json")
 FETCH = f"{FETCH_SMALL} --include 'model*.safetensors' --include 'pytorch_model*.bin'"
 
+# Left open, the second asks at the terminal whether to run what a repository brings along.
+_HERE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 _NO_LIMIT = 10**9  # a tokenizer without a maximum length reports 10**30
 
 
 def open_transformers(name: str, source: str | Path, setting: Setting) -> TorchEncoder:
     """`source` is a repository on the Hub, or a folder. Raises ModelError."""
     folder, weights = _folder(name, source) if isinstance(source, Path) else _repository(name, source)
-    do = "Check that its files are whole and that transformers knows this model"
+    do = (
+        "Check that its files are whole and that transformers knows this model without code of its own; "
+        "embeddings that it made elsewhere can be passed: --embeddings NAME=PLACE"
+    )
     model, report = loaded(
         name,
-        lambda: transformers.AutoModel.from_pretrained(
-            folder, dtype=torch.float32, local_files_only=True, output_loading_info=True
-        ),
+        lambda: transformers.AutoModel.from_pretrained(folder, dtype=torch.float32, output_loading_info=True, **_HERE),
         do=do,
     )
     # The library only warns, and fills in random numbers for what the file lacks.
@@ -55,11 +58,11 @@ def open_transformers(name: str, source: str | Path, setting: Setting) -> TorchE
     if not hasattr(model, "get_image_features") or not hasattr(model, "get_text_features"):
         found = f"{type(model).__name__} is not an encoder of both images and texts"
         raise ModelError(name, found=found, expected="a model such as CLIPModel or SiglipModel")
-    tokenizer = loaded(name, lambda: transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True), do=do)
+    tokenizer = loaded(name, lambda: transformers.AutoTokenizer.from_pretrained(folder, **_HERE), do=do)
     # With Pillow, like CLIP's own transform; torchvision's resizing differs by a grey value here and there.
     processor = loaded(
         name,
-        lambda: transformers.AutoImageProcessor.from_pretrained(folder, local_files_only=True, backend="pil"),
+        lambda: transformers.AutoImageProcessor.from_pretrained(folder, backend="pil", **_HERE),
         do=do,
     )
     _check_end_of_text(name, model.config, tokenizer)
@@ -80,15 +83,18 @@ def open_transformers(name: str, source: str | Path, setting: Setting) -> TorchE
             "libraries": versions("transformers", "tokenizers"),
             "code": code_digest(open_transformers),
         },
-    )
+    ).tried(do)
 
 
 def _towers(model: Any, tokenizer: Any, processor: Any, context_length: int) -> Towers:
+    # SigLIP 2 was trained on lower case like SigLIP, but its files name Gemma's tokenizer, which keeps capitals.
+    lower = model.config.model_type in ("siglip", "siglip2")
     return Towers(
-        pixels=lambda image: processor(images=image, return_tensors="pt")["pixel_values"][0],
-        images=lambda batch: model.get_image_features(pixel_values=batch).pooler_output,
+        # All that the processor makes: SigLIP 2 in its own aspect ratio also takes the shape and a mask.
+        pixels=lambda image: {name: of[0] for name, of in processor(images=image, return_tensors="pt").items()},
+        images=lambda batch: model.get_image_features(**batch).pooler_output,
         # Padded to the full length: SigLIP was trained that way, and for the others it changes nothing.
-        tokens=lambda texts: padded(tokenizer, texts, context_length),
+        tokens=lambda texts: padded(tokenizer, [text.lower() for text in texts] if lower else texts, context_length),
         texts=lambda batch: model.get_text_features(**batch).pooler_output,
     )
 

@@ -86,8 +86,8 @@ class _Transformer(SentenceEncoder):
         self.name = name
         self._device = torch.device(Setting.of(device, "fp32").device)  # before anything is fetched
         try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(source, revision=revision)
-            self._model: Any = AutoModel.from_pretrained(source, revision=revision)
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=False)
+            self._model: Any = AutoModel.from_pretrained(source, revision=revision, trust_remote_code=False)
             self._pooling = _pooling(source, revision)
         except InputError:
             raise

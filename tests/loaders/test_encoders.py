@@ -313,6 +313,85 @@ def test_siglip_in_shards(hub: Path, tmp_path: Path) -> None:
     assert open_encoder(str(folder)).identity["weights"] != encoder.identity["weights"]
 
 
+def siglip(folder: Path, naflex: bool = False, **tokenizer: Any) -> Path:
+    """A folder of a tiny SigLIP 2 as Google publishes them: the tokenizer is Gemma's, which keeps capitals."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, models, normalizers, processors
+
+    tower = {"hidden_size": 24, "intermediate_size": 48, "num_hidden_layers": 1, "num_attention_heads": 2}
+    family, size = ("Siglip2", {"num_patches": 16}) if naflex else ("Siglip", {"image_size": 32})
+    config = getattr(transformers, f"{family}Config")(
+        text_config={**tower, "vocab_size": 80, "max_position_embeddings": 16},
+        vision_config={**tower, **size, "patch_size": 16},
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        getattr(transformers, f"{family}Model")(config).save_pretrained(folder)
+    signs = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "▁", *map(chr, range(65, 91)), *map(chr, range(97, 123))]
+    letters = Tokenizer(models.BPE({sign: at for at, sign in enumerate(signs)}, [], unk_token="<unk>"))
+    letters.normalizer = normalizers.Replace(" ", "▁")
+    letters.post_processor = processors.TemplateProcessing(single="$A <eos>", special_tokens=[("<eos>", 1)])
+    letters.save(str(folder / "tokenizer.json"))
+    settings = {"tokenizer_class": "GemmaTokenizer", "padding_side": "right", "model_input_names": ["input_ids"]}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | tokenizer))
+    size = {"patch_size": 16, "max_num_patches": 16} if naflex else {"size": {"height": 32, "width": 32}}
+    settings = {"image_processor_type": f"{family}ImageProcessor", **size}
+    (folder / "preprocessor_config.json").write_text(json.dumps(settings))
+    return folder
+
+
+@pytest.mark.parametrize("naflex", [False, True])
+def test_siglip_2_reads_lower_case_and_pictures_in_their_own_shape(naflex: bool, offline: None, tmp_path: Path) -> None:
+    import torch
+    import transformers
+
+    folder = siglip(tmp_path / "siglip2", naflex)
+    encoder = open_encoder(str(folder))
+    vectors, _ = encoder.encode_texts(["Chest", "chest"])
+    np.testing.assert_array_equal(vectors[0], vectors[1])
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    processor = transformers.AutoImageProcessor.from_pretrained(folder, backend="pil")
+    text = tokenizer(["chest"], padding="max_length", max_length=16, return_tensors="pt")
+    wide = pictures(1)[0].resize((96, 32))
+    with torch.inference_mode():
+        texts = model.get_text_features(**text).pooler_output
+        images = model.get_image_features(**processor(images=wide, return_tensors="pt")).pooler_output
+    np.testing.assert_allclose(vectors[:1], torch_unit(texts), atol=2e-5)
+    both = encoder.encode_images([wide, pictures(1)[0]])
+    np.testing.assert_allclose(both[:1], torch_unit(images), atol=2e-5)
+
+
+def test_a_model_that_cannot_encode_is_refused_before_anything_is_encoded(hub: Path, own_hub: Path) -> None:
+    path = repository(own_hub, PUBMED_CLIP) / "preprocessor_config.json"
+    settings = json.loads(path.read_bytes()) | {"crop_size": {"height": 48, "width": 48}}
+    path.write_text(json.dumps(settings))
+    with pytest.raises(ModelError, match="cannot be loaded: .*48"):
+        open_encoder("PubMedCLIP")
+
+
+@pytest.mark.parametrize("part", ["config.json", "preprocessor_config.json", "tokenizer_config.json"])
+def test_code_of_a_repository_is_neither_run_nor_asked_about(
+    part: str, offline: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = siglip(tmp_path / "own")
+    there = {"AutoConfig": "own.Own", "AutoModel": "own.Own", "AutoImageProcessor": "own.Own"}
+    kinds = {"model_type": "own", "image_processor_type": "Own", "tokenizer_class": "Own"}
+    settings = json.loads((folder / part).read_bytes())
+    settings |= {name: value for name, value in kinds.items() if name in settings} | {
+        "auto_map": there | {"AutoTokenizer": ["own.Own", None]}
+    }
+    (folder / part).write_text(json.dumps(settings))
+    (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    asked: list[str] = []
+    monkeypatch.setattr("builtins.input", lambda text="": asked.append(text) or "y")
+    with pytest.raises(ModelError, match="cannot be loaded") as caught:
+        open_encoder(str(folder))
+    assert not asked and not (tmp_path / "ran").exists()
+    assert "--embeddings NAME=PLACE" in caught.value.do
+
+
 @pytest.mark.parametrize("name", PAPER_MODELS)
 def test_without_weights_the_error_says_what_where_and_how(name: str, offline: None, tmp_path: Path) -> None:
     with pytest.raises(ModelError) as caught:
@@ -356,6 +435,22 @@ def test_a_single_missing_file_is_found_out(name: str, repo: str, kind: str, fil
     with pytest.raises(ModelError, match=r"is not on this machine") as caught:
         open_encoder(name)
     assert f"of {repo}" in caught.value.found
+
+
+def test_a_file_that_the_repository_itself_lacks_is_not_to_be_fetched(
+    own_hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub.errors import EntryNotFoundError
+
+    (repository(own_hub, PUBMED_CLIP) / "preprocessor_config.json").unlink()
+
+    def absent(repo: str, name: str, repo_type: str) -> str:
+        raise EntryNotFoundError(f"404: {repo} {name} {repo_type}")
+
+    monkeypatch.setattr("loaders.models.encoders_hub.hf_hub_download", absent)
+    with pytest.raises(ModelError, match=r"has no preprocessor_config\.json") as caught:
+        open_encoder("PubMedCLIP")
+    assert "hf download" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
