@@ -8,6 +8,7 @@ random:tiny                            a tf_efficientnetv2_s of a tenth of the w
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -198,15 +199,12 @@ def _load(name: str, module: Any, path: Path) -> None:
         raise InputError(path, found="not a .safetensors file", expected="weights without embedded code")
     with open_by_number(path, expected="a file of weights") as file:
         state = loaded(name, lambda: load_file(file), do="Download the file again")
-    own = module.state_dict()
-    head = str(module.pretrained_cfg.get("classifier") or "classifier")
-    kept = {
-        key: tensor
-        for key, tensor in state.items()
-        if not key.startswith(head) or (key in own and own[key].shape == tensor.shape)
-    }
-    absent = [key for key in own if key not in kept and not key.startswith(head)]
-    unfit = [key for key, tensor in kept.items() if key not in own or own[key].shape != tensor.shape]
+    kept, absent, unfit = _fitting(module, state)
+    # What timm does to weights of an earlier version of the network, and to positions for pictures of another size.
+    convert = getattr(sys.modules[type(module).__module__], "checkpoint_filter_fn", None)
+    if convert is not None and (absent or unfit):
+        state = loaded(name, lambda: convert(state, module), do="Use weights of this architecture")
+        kept, absent, unfit = _fitting(module, state)
     if absent or unfit:
         raise ModelError(
             name,
@@ -215,3 +213,17 @@ def _load(name: str, module: Any, path: Path) -> None:
             expected="weights of this architecture",
         )
     module.load_state_dict(kept, strict=False)
+
+
+def _fitting(module: Any, state: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], list[str]]:
+    """What of the weights the network takes, without a head of other classes; what it lacks, and what does not fit."""
+    own = module.state_dict()
+    named = module.pretrained_cfg.get("classifier") or "classifier"
+    head = tuple(named) if isinstance(named, (tuple, list)) else named  # one per token or scale, as DeiT's and LeViT's
+    kept = {
+        key: tensor
+        for key, tensor in state.items()
+        if not key.startswith(head) or (key in own and own[key].shape == tensor.shape)
+    }
+    absent = [key for key in own if key not in kept and not key.startswith(head)]
+    return kept, absent, [key for key, tensor in kept.items() if key not in own or own[key].shape != tensor.shape]

@@ -204,6 +204,21 @@ def test_the_size_of_the_test_photos_follows_that_of_training(
         assert network.module.eval()(photo).shape == (1, 2)
 
 
+@pytest.mark.parametrize(("name", "size"), [("levit_128s", 224), ("vit_tiny_patch16_224", 64)])
+def test_published_weights_get_new_heads_and_positions(name: str, size: int, tmp_path: Path) -> None:
+    """LeViT has two heads; a ViT has a position for each part of a picture."""
+    import timm
+    from safetensors.torch import save_file
+
+    published = timm.create_model(name).state_dict()
+    path = tmp_path / "published.safetensors"
+    save_file(published, path)
+    network = open_network(name, classes=3, weights=path, size=size)
+    alike = [key for key, value in network.module.state_dict().items() if torch.equal(value, published[key])]
+    assert len(published) - len(alike) <= 4
+    assert network.module.eval()(torch.zeros(1, 3, size, size)).shape == (1, 3)
+
+
 def test_the_first_layer_learns_at_its_share_of_the_rate() -> None:
     network = open_network("random:tiny", classes=5)
     groups = _groups(network.module, Recipe(depth_decay=0.1))
