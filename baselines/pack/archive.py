@@ -28,7 +28,7 @@ from baselines.threemdbench.consultation.cases import ORIGINALS, PICTURES
 from loaders.errors import InputError
 from loaders.files.disk import replacing, sweep, writing
 from loaders.files.opening import TooLong, open_file, read_file, refuse_other
-from loaders.files.paths import is_folder, is_inside, is_there, resolved
+from loaders.files.paths import is_folder, is_hidden, is_inside, is_there, resolved
 from loaders.files.places import command_without_places
 from loaders.files.texts import is_text
 from loaders.models.answers import PRIVATE, STORE
@@ -133,7 +133,9 @@ def _sorted_out(run: Path, without: Sequence[str]) -> tuple[list[str], list[str]
     left_out, kept = [], []
     for path in sorted(run.rglob("*")):
         name = path.relative_to(run)
-        apart = [part for part in (name, *name.parents) if part.name in LEFT_OUT or part.as_posix() in without]
+        parts = (name, *name.parents)
+        private = [part for part in parts if part.name in LEFT_OUT or is_hidden(part.name)]
+        apart = private or [part for part in parts if part.as_posix() in without]
         if apart:
             left_out.append(apart[-1].as_posix())
         elif path.is_symlink() or not is_folder(path):

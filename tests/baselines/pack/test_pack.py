@@ -186,6 +186,15 @@ def test_a_hidden_text_said_in_part_is_neither_packed_nor_in_a_public_report(run
         assert not any(shares_span(text, parts, 5) for text in texts_of(data))
 
 
+def test_what_a_system_keeps_beside_a_run_stays_out(run: Path, tmp_path: Path) -> None:
+    """As in a folder that was unpacked and looked at on a Mac."""
+    (run / ".DS_Store").write_bytes(b"\0\0\0\1Bud1")
+    (run / "._run.json").write_bytes(b"\0\5\26\7")
+    assert execute(["pack", str(run), "-o", str(tmp_path / "run.zip")]) == 0
+    with zipfile.ZipFile(tmp_path / "run.zip") as archive:
+        assert not [name for name in archive.namelist() if "/." in name]
+
+
 def test_photos_stay_out_and_a_report_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A run does not know their licences, so that an archive gave away photos that may not be."""
     made = consulted(tmp_path / "run", many(8))
