@@ -23,7 +23,7 @@ from scripts.terminal.console import output
 from scripts.terminal.options import EMBEDDINGS, Cache, Data, Device, Out, Resamples, Seed
 from scripts.terminal.progress import Bars
 
-_LIBRARIES = ("torch", "open_clip", "open_clip_torch", "timm", "transformers")
+_LIBRARIES = "libraries"  # of an encoder's identity: names and versions, as one text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,16 +74,30 @@ class Embedded:
         }
 
     def record(self, baseline: str, opened: Opened, options: Mapping[str, Any], seed: int) -> RunRecord:
-        """The record of the run; random weights make it a stand-in. Truncation counts are added to its options."""
+        """The record of the run; random weights make it a stand-in. Truncation counts are added to its options, and of
+        each encoder what its embeddings depend on: where its weights are from, the precision, the kind of device."""
         encoders = [encoder for encoder, _ in self.of]
         random = ", ".join(encoder.name for encoder in encoders if encoder.stand_in)
         return RunRecord(
             baseline=baseline,
             data=DataUsed.of(opened),
             models=tuple(ModelUsed("encoder", encoder.name, encoder.key, _source(encoder)) for encoder in encoders),
-            options={**options, "truncated": self.truncated},
+            options={
+                **options,
+                "truncated": self.truncated,
+                "encoders": {
+                    encoder.name: {fact: text for fact, text in encoder.identity.items() if fact != _LIBRARIES}
+                    for encoder in encoders
+                    if encoder.identity
+                },
+            },
             seeds={"bootstrap": seed},
-            versions={n: text for encoder in encoders for n, text in encoder.identity.items() if n in _LIBRARIES},
+            versions={
+                name: version
+                for encoder in encoders
+                for name, _, version in (one.partition(" ") for one in encoder.identity.get(_LIBRARIES, "").split(", "))
+                if name
+            },
             stand_in=because(opened.stand_in, random and f"random weights: {random}"),
         )
 

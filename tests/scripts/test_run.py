@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -116,6 +117,10 @@ def test_retrieval_encodes_once_and_joins_the_report(
     (one, first), (two, second) = read_run(tmp_path / "one"), read_run(tmp_path / "two")
     assert one.run_id == two.run_id and [r.value for r in first] == [r.value for r in second]
     assert "random weights" in (one.stand_in or "")
+    # What a reviewer asks for beside the numbers.
+    assert one.versions["torch"] == version("torch") and one.versions["open_clip_torch"] == version("open_clip_torch")
+    encoder = one.options["encoders"]["random:tiny"]
+    assert (encoder["precision"], encoder["device"], encoder["context_length"]) == ("fp32", "cpu", "77")
     assert execute(["compare", str(tmp_path / "one")]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "The paper prints these tables for other models" in told and "stand-in" in told
