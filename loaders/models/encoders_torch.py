@@ -123,16 +123,6 @@ class TorchEncoder(Encoder):
         tokens, truncated = self._towers.tokens(list(texts))
         return self._run(self._towers.texts, self._moved(tokens), len(texts)), [bool(cut) for cut in truncated]
 
-    def tried(self, do: str) -> TorchEncoder:
-        """Itself, once it has encoded a picture and a text that is too long. Raises ModelError, with what to `do`."""
-
-        def both() -> None:
-            self.encode_texts(["a " * self.context_length])
-            self.encode_images([Image.new("RGB", (64, 64))])
-
-        loaded(self.name, both, do=do)
-        return self
-
     def _moved(self, batch: Any) -> Any:
         if isinstance(batch, dict):
             return {name: tensor.to(self._setting.device) for name, tensor in batch.items()}

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 import transformers
+from PIL import Image
 
 from loaders.errors import InputError, ModelError, how_many
 from loaders.files.json_values import read_json, understood
@@ -67,7 +68,7 @@ def open_transformers(name: str, source: str | Path, setting: Setting) -> TorchE
     )
     _check_end_of_text(name, model.config, tokenizer)
     context_length = _context_length(model.config, tokenizer)
-    return TorchEncoder(
+    encoder = TorchEncoder(
         name,
         _towers(ready(model, setting), tokenizer, processor, context_length),
         setting,
@@ -83,7 +84,11 @@ def open_transformers(name: str, source: str | Path, setting: Setting) -> TorchE
             "libraries": versions("transformers", "tokenizers"),
             "code": code_digest(open_transformers),
         },
-    ).tried(do)
+    )
+    # A tokenizer that cannot pad, or positions for fewer tokens than the file says: better now than after hours.
+    longest = "a " * context_length
+    loaded(name, lambda: (encoder.encode_texts([longest]), encoder.encode_images([Image.new("RGB", (64, 64))])), do=do)
+    return encoder
 
 
 def _towers(model: Any, tokenizer: Any, processor: Any, context_length: int) -> Towers:

@@ -23,8 +23,6 @@ from scripts.terminal.console import output
 from scripts.terminal.options import EMBEDDINGS, Cache, Data, Device, Out, Resamples, Seed
 from scripts.terminal.progress import Bars
 
-_LIBRARIES = "libraries"  # of an encoder's identity: names and versions, as one text
-
 
 @dataclass(frozen=True, kw_only=True)
 class Encoding:
@@ -85,18 +83,16 @@ class Embedded:
             options={
                 **options,
                 "truncated": self.truncated,
-                "encoders": {
-                    encoder.name: {fact: text for fact, text in encoder.identity.items() if fact != _LIBRARIES}
-                    for encoder in encoders
-                    if encoder.identity
-                },
+                "encoders": {encoder.name: dict(encoder.identity) for encoder in encoders if encoder.identity},
             },
             seeds={"bootstrap": seed},
             versions={
-                name: version
+                package: version
                 for encoder in encoders
-                for name, _, version in (one.partition(" ") for one in encoder.identity.get(_LIBRARIES, "").split(", "))
-                if name
+                for package, _, version in (
+                    one.partition(" ") for one in encoder.identity.get("libraries", "").split(", ")
+                )
+                if package
             },
             stand_in=because(opened.stand_in, random and f"random weights: {random}"),
         )
