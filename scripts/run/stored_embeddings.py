@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from PIL import Image
-
 from baselines.medlaybench_v.embedding_cache import stored_dim
 from baselines.medlaybench_v.embeddings import Embeddings, embed
 from baselines.medlaybench_v.own_embeddings import read_own
 from baselines.results.run import ModelUsed
 from loaders.errors import InputError
-from loaders.models.encoder import Encoder, Vectors
+from loaders.models.encoder import Encoder
 from loaders.opened import Opened
 from scripts.run.stored import Stored
 from scripts.terminal.embedding import images_of
@@ -36,17 +34,10 @@ class _Kept(Encoder):
     def key(self) -> str:
         return self._key
 
-    def prepare(self, image: Image.Image) -> Any:
-        self._missing()
-
-    def encode_prepared(self, prepared: Sequence[Any]) -> Vectors:
-        self._missing()
-
-    def encode_texts(self, texts: Sequence[str]) -> tuple[Vectors, list[bool]]:
-        self._missing()
-
-    def _missing(self) -> NoReturn:
+    def _missing(self, *_: Any, **__: Any) -> NoReturn:
         raise _not_there(self.name, "some of its embeddings are missing from the cache")
+
+    prepare = encode_prepared = encode_texts = _missing
 
 
 def stored_embeddings(
