@@ -132,10 +132,6 @@ def test_every_doubt_is_backed_by_a_check_and_every_failure_is_explained() -> No
     }
 
 
-def test_a_paper_without_checks_has_none() -> None:
-    assert checks("MedConceal") == []
-
-
 def _get(table: str, row: str, setting: str, column: str, split: str) -> Published:
     found = find(PAPER, table, row, setting, column, split)
     assert found is not None
