@@ -53,10 +53,10 @@ def caused(expert: Reading, lay: Reading) -> list[str]:
     found = []
     for match in _CAUSES.finditer(lay.lower):
         behind = set(_LETTERS.findall(lay.lower, match.end(), match.end() + 60)[:7])
-        of_the_picture = behind & _PICTURED or (behind & _UNKNOWN and behind & NEGATED)
-        of_the_picture = of_the_picture or lay.lower.startswith(" no ", match.end())  # "which causes no complaints"
+        of_the_picture = bool(behind & _PICTURED or (behind & _UNKNOWN and behind & NEGATED))
+        of_the_picture |= lay.lower.startswith(" no ", match.end())  # "which causes no complaints"
         if match[0].endswith("from"):  # "this CT slice comes from a man of 53"
-            of_the_picture = of_the_picture or behind & _PERSON
+            of_the_picture |= bool(behind & _PERSON)
         explained = any(a <= match.start() < b for a, b in lay.get(definitions))
         if _ORIGIN.search(lay.lower, max(0, match.start() - 30), match.start()) and match[0].endswith("from"):
             continue  # "the vein that comes from the spleen"
