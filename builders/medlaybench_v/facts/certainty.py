@@ -210,8 +210,11 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         hedge = next(d for d in there if d.value in unsure_there)
         if hedge.value != PROBABLE and CONFIRMED not in ours and not _soft(lay, hedge):
             outcome.add("new", f"“{lay.said(hedge)}”", Basis.UNMET)
-    if CONFIRMED in ours and CONFIRMED not in theirs and unsure_there and not (unsure_here):
-        outcome.changed.append(f"{CONFIRMED} became {shown}")
+    if CONFIRMED in ours and CONFIRMED not in theirs:
+        unsure = [sum(d.value in _UNSURE or d.value == UNLIKELY for d in found) for found in (here, there)]
+        alike = not unsure[0] or len(there) <= len(here)  # many words for one doubt are no new one
+        if (unsure[1] > unsure[0] and alike) or RULED_OUT in theirs - ours:
+            outcome.changed.append(f"{CONFIRMED} became {shown}")
     if not outcome.failed:
         swap = exchanged(expert, _placed(here), lay, _placed(there))
         if swap:

@@ -211,7 +211,7 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
     if word == "none":
         return Cue(i, i, i, _reach(reading, i + 1, end))
     if word == "non":
-        return Cue(i, i, i, min(end, i + 2))
+        return None if following in _NAMED_NON else Cue(i, i, i, min(end, i + 2))
     if word == "ruled" and following == "out":
         return Cue(i, i + 1, _back(reading, i, start), _reach(reading, i + 2, end))
     if (word, following) in (("rules", "out"), ("negative", "for")):
@@ -228,6 +228,10 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
         reach = _adjoined(reading, i, end) if word in ("absent", "missing") else i + 1
         return Cue(i, i, _back(reading, i, start), reach)
     return None
+
+
+# "Non-Hodgkin lymphoma" denies nothing.
+_NAMED_NON = frozenset("accidental hodgkin small specific alcoholic".split())
 
 
 def _adjoined(reading: Reading, i: int, end: int) -> int:

@@ -158,7 +158,8 @@ _EXCLUDING = tuple(
     frozenset(pair.split(", "))
     for pair in (
         "panoramic, periapical|swallow, enema|MR angiography, catheter angiography|MRCP, ERCP|"
-        "CT angiography, MR angiography"
+        "CT angiography, MR angiography|bone window, soft tissue window, lung window|barium, water-soluble|"
+        "gradient echo, spin echo"
     ).split("|")
 )
 _VESSELS = frozenset("vessel vessels artery arteries vein veins vascular aorta".split())
@@ -343,7 +344,7 @@ def _views(here: Imaging, there: Imaging, expert: Reading, lay: Reading, outcome
             if shown and seen and not either and not (one == _FRONT and "lateral" in expert.texts):
                 outcome.changed.append(f"{', '.join(sorted(shown))} became {', '.join(sorted(seen))}")
     for plane in sorted(ours):
-        if plane in theirs or _PLANE_WORDS.get(plane, set()) & theirs:
+        if plane in theirs or plane in lay.bag or _PLANE_WORDS.get(plane, set()) & theirs:
             continue
         others = (theirs & strict) - set(here.planes) - set().union(*(_PLANE_WORDS.get(p, set()) for p in here.planes))
         if others:

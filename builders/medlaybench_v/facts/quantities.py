@@ -133,7 +133,7 @@ class _Reader:
             return self._loose(i)
         if word in _FOLD:
             return self._add("fold", float(_FOLD[word]), 1.0, i, i)
-        if word in _DECADES and _OWN & {self.word(i - 1), self.word(i - 2)}:
+        if word in _DECADES and (word.endswith("arian") or _OWN & {self.word(i - 1), self.word(i - 2)}):
             years = _DECADES[word] + 5.0
             end = self._add("time", years * 365.25, 0.0, i, i, raw=years, letter=self.word(i - 1))
             self.found[-1] = self.found[-1]._replace(bound=DECADE)
@@ -487,5 +487,5 @@ _ORDINALS = known.ORDINALS | {
 }  # fmt: skip
 _DECADES = {
     "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80,
-    "nineties": 90,
+    "nineties": 90, "sexagenarian": 60, "septuagenarian": 70, "octogenarian": 80, "nonagenarian": 90,
 }  # fmt: skip
