@@ -17,6 +17,7 @@ from builders.medlaybench_v.facts.reckoning import (
     is_added,
     is_complement,
     is_of_a_ratio,
+    is_of_a_size,
     is_ratio,
     is_reckoned,
     left_over,
@@ -59,13 +60,14 @@ def _kept(
     lost = [q for q in lost if not is_of_a_ratio(expert, q, there)]
     lost = [q for q in lost if not (_named_otherwise(q, lay) or told_by_another(q, there, lay))]
     lost = [q for q in lost if not is_reckoned(q, here, unmet, lay)]
-    new = [q for q in unmet if not q.loose and not derived(q, here, lay) and not is_ratio(q, here)]
+    sides = {q for q in there if is_of_a_size(q, lay)}  # that one is the difference of two others is chance
+    new = [q for q in unmet if not q.loose and (q in sides or not (derived(q, here) or is_ratio(q, here)))]
     if new:
         keys = {m.shape for m in expert.get(markers) if m.shape.startswith("letter")}
         new = [q for q in new if q.kind != "count" or f"letter {q.text}" not in keys]
         known_there = allowed.get(quantities)
         new = [q for q in new if not any(same(k, q) for k in known_there)]
-        new = [q for q in new if not is_added(q, here, there)]
+        new = [q for q in new if q in sides or not is_added(q, here, there)]
         new = [q for q in new if not _is_of_a_scale(lay, q, there)]
     told, met = told_as_part(lost, lay, there)
     for quantity, bare in _with_sign_in_words(lost, lay, there):
@@ -99,7 +101,7 @@ def _kept(
 def _recounted_beside(expert: Reading, here: list[Quantity], lay: Reading, there: list[Quantity]) -> str:
     """A count of some things that became another one of the same things: "two rows of teeth", "three rows"."""
     ours, theirs = (
-        [Placed(f"{q.value:g}", q.first, q.last) for q in found if _counts_things(r, q)]
+        [Placed(f"{q.value:g}", q.first, q.last) for q in found if _counts_things(r, q, alone=r is lay)]
         for r, found in ((expert, here), (lay, there))
     )
     turn = turned(expert, ours, lay, theirs, behind=True)
@@ -108,11 +110,15 @@ def _recounted_beside(expert: Reading, here: list[Quantity], lay: Reading, there
     return f"{expert.said(turn.ours)} became {lay.said(turn.theirs)}"
 
 
-def _counts_things(reading: Reading, quantity: Quantity) -> bool:
+def _counts_things(reading: Reading, quantity: Quantity, *, alone: bool) -> bool:
+    """Whether a number counts things; `alone`: also "one", where no other one is told of."""
     behind = reading.texts[quantity.last + 1 : quantity.last + 2]
-    return (
-        quantity.kind == "count" and 2 <= quantity.value <= 12 and behind not in (["chamber"], ["chambers"], ["upper"])
-    )
+    least = 1 if alone and not _NOT_ALONE.intersection(reading.bag) and behind != ["of"] else 2
+    return quantity.kind == "count" and least <= quantity.value <= 12 and behind not in _NO_THINGS
+
+
+_NO_THINGS = (["chamber"], ["chambers"], ["upper"])
+_NOT_ALONE = frozenset("other another second both two pair each twin".split())
 
 
 def _is_recounted(expert: Reading, one: Quantity, lay: Reading, other: Quantity) -> bool:
@@ -129,7 +135,7 @@ def _with_sign_in_words(lost: list[Quantity], lay: Reading, there: list[Quantity
     return [(q, other) for q, other in pairs if other.value == -q.value and other.kind == q.kind]
 
 
-_BELOW_ZERO = frozenset("below under beneath less lower short shortfall deficit minus negative lacks".split())
+_BELOW_ZERO = frozenset("below under beneath less short shortfall deficit minus negative lacks".split())
 
 
 def _is_of_a_scale(lay: Reading, quantity: Quantity, there: list[Quantity]) -> bool:

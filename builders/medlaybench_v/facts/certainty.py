@@ -74,8 +74,10 @@ def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
     word = texts[i]
     before = texts[i - 1] if i else ""
     after = texts[i + size] if i + size < len(texts) else ""
-    if word in ("may", "march") and (before in _MONTH_MAY or after[:1].isdigit()):
-        return False
+    if word in ("may", "march") and (
+        before in _MONTH_MAY or after[:1].isdigit() or reading.gaps[i + 1 : i + 2] == ["-"]
+    ):
+        return False  # "May-Thurner" is a name
     # "could be seen", "could not be seen", "can be made out": ability, not doubt
     able = word == "can" or texts[i : i + 2] == ["could", "not"] or _DONE_BY_LOOKING & set(texts[i + 1 : i + 5])
     if word == "clearly" and size == 1 and after in _LOOKS:

@@ -84,5 +84,8 @@ def subject_side(reading: Reading, pole: Pole) -> str:
     """Which of left and right a comparison is said of: the nearest before it, else the nearest behind it."""
     found = [s for s in reading.get(sides) if s.value in ("left", "right") and s.named]
     before = [s for s in found if s.last < pole.first]
-    after = [s for s in found if s.first > pole.last and "than" not in reading.texts[pole.last : s.first]]
+    behind = [s for s in found if s.first > pole.last]
+    after = [s for s in behind if "than" not in reading.texts[pole.last : s.first]]
+    if before and behind and behind != after and before[-1].value == behind[0].value:
+        return ""  # "the left atrium is larger than the left ventricle"
     return before[-1].value if before else after[0].value if after else ""

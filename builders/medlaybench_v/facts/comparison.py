@@ -22,6 +22,7 @@ from builders.medlaybench_v.facts.compared import (
 )
 from builders.medlaybench_v.facts.exchanges import (
     SENSES,
+    exchanged_roles,
     exchanged_things,
     found_or_done,
     keeps_order,
@@ -42,7 +43,7 @@ from builders.medlaybench_v.facts.than import turned_round
 _STRICT = (
     *"sagittal position breath beat gender vertical severity course brightness size depth end onset lying".split(),
     *("result", "viability", "pace", "approach", "before or behind", "completeness", "stage", "heading", "same side"),
-    *("persistence", "begun", "extent", "surface", "consistency", "hand side"),
+    *("number", "persistence", "begun", "extent", "surface", "consistency", "hand side"),
     *"firmness outline edge pattern symmetry spread twin supply flow shape speed birth".split(),
     *"visibility immunity mother voiding meal exertion union communication reducibility resectability origin".split(),
     *"violence within build activity alignment rotation spreading access rank lumen dependence".split(),
@@ -102,6 +103,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         outcome.add("swapped", labels, Basis.CONTRADICTED)
     if not ordered and not outcome.decided and (labels := other_label(expert, lay)):
         outcome.add("changed", labels, Basis.READ)
+    if not outcome.decided and (roles := exchanged_roles(expert, lay)):
+        outcome.moved(roles, sure=True)
     if not outcome.decided:
         ours, theirs = (list(map(SENSES, reading.get(senses))) for reading in (expert, lay))
         swapped = ""
@@ -186,7 +189,7 @@ def _turned_beside(
             continue
         if sorted(p.value for p in here[dimension]) == sorted(p.value for p in there[dimension]):
             continue
-        if dimension in _TOLD_FROM_BOTH_ENDS and not _COMPARED.isdisjoint(expert.bag | lay.bag):
+        if dimension in _TOLD_FROM_BOTH_ENDS and any(map(_compares_two, (expert, lay))):
             continue
         ours = _placed(_said_of_things(expert, here[dimension]))
         theirs = _placed(_said_of_things(lay, there[dimension]))
@@ -194,6 +197,15 @@ def _turned_beside(
         if turn:
             text = f"“{expert.said(turn.ours)}” became “{lay.said(turn.theirs)}”"
             outcome.add("changed", text, Basis.CONTRADICTED)
+
+
+def _compares_two(reading: Reading) -> bool:
+    """Whether a caption compares two things, or one with what it was; "thinner than normal" compares with a norm."""
+    words = zip(reading.texts, [*reading.texts[1:], ""], strict=True)
+    return not _COMPARED.isdisjoint(reading.bag) and any(w in _COMPARED and after not in _NORM for w, after in words)
+
+
+_NORM = frozenset("normal usual expected".split())
 
 
 def _said_of_things(reading: Reading, found: list[Pole]) -> list[Pole]:

@@ -7,7 +7,7 @@ from builders.medlaybench_v.facts.denials import Polarity, is_opposite, judged, 
 from builders.medlaybench_v.facts.order import moments
 from builders.medlaybench_v.facts.poles import Pole, poles
 from builders.medlaybench_v.facts.reading import Reading
-from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
+from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
 
 
@@ -56,6 +56,7 @@ def also(reading: Reading) -> frozenset[str]:
         too = not _ONE_MORE.isdisjoint(texts) and any(
             (w in ("too", "likewise", "either") and i + 1 == len(texts))
             or (w == "also" and texts[i - 1] in ("is", "are", "has", "have") and texts[max(0, i - 2)] != "there")
+            or (w == "also" and texts[i + 1 : i + 2] in (["affects"], ["involves"]))
             or (w == "as" and texts[i + 1 :] == ["well"])
             or (w in ("however", "though") and i < 2)
             for i, w in enumerate(texts)
@@ -98,7 +99,13 @@ def exchanged_places(here: dict[str, set[int]], there: dict[str, set[int]]) -> s
     lost = [p for p in shared if here[p] == {-1} and there[p] == {1}]
     new = [p for p in shared if here[p] == {1} and there[p] == {-1}]
     pairs = ((one, other) for one in lost for other in new if _place_kind(one) == _place_kind(other))
-    return next((f"{one} and {other}" for one, other in pairs), "")
+    apart = ((one, other) for one, other in pairs if not _is_part(one, other) and not _is_part(other, one))
+    return next((f"{one} and {other}" for one, other in apart), "")
+
+
+def _is_part(one: str, other: str) -> bool:
+    """Whether a place is a part of another one, of which a caption may tell the same."""
+    return _place_kind(one) == ANATOMY and other in implied(one)
 
 
 def _place_kind(place: str) -> str:

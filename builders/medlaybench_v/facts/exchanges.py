@@ -70,6 +70,27 @@ def exchanged_things(expert: Reading, lay: Reading, kind: _Kind) -> str:
     return f"{swap.one} and {swap.other}" if swap and swap.sure else ""
 
 
+def exchanged_roles(expert: Reading, lay: Reading) -> str:
+    """What does something and what it is done to, where they changed places: "a tumor of the bladder grows into the
+    womb", "a tumor of the womb grows into the bladder"."""
+    ours, theirs = expert.get(_roles), lay.get(_roles)
+    return " and ".join(ours) if ours and ours == theirs[::-1] and ours != theirs else ""
+
+
+def _roles(reading: Reading) -> tuple[str, ...]:
+    """The body parts that the one deed of a caption starts from and reaches; () if it tells none, or several."""
+    acts = [s for s in reading.get(senses) if any(x.concept in _REACHING for x in s.senses)]
+    if len(acts) != 1 or reading.texts[acts[0].last + 1 : acts[0].last + 2] == ["by"]:
+        return ()
+    parts = [(s, part) for s in reading.get(senses) for part in located_parts(s.senses)]
+    before = [part for s, part in parts if s.last < acts[0].first]
+    after = [part for s, part in parts if s.first > acts[0].last]
+    return (before[-1], after[0]) if before and after else ()
+
+
+_REACHING = frozenset(("spread", "compression"))
+
+
 @lru_cache(maxsize=4096)
 def located_parts(named: tuple[Sense, ...]) -> tuple[str, ...]:
     """The body parts that words name; tissues and regions are named of almost anything."""

@@ -107,6 +107,8 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
     after = texts[i + 1] if i + 1 < len(texts) else ""
     before = texts[i - 1] if i else ""
     inside = _in_parentheses(text, words[i].start)
+    if after == "shaped" and word not in ("star", "stars"):
+        return False  # "the ring-shaped cartilage"
     if (word in ALSO_ANATOMY and after == "of") or (
         word == "egg" and after in ("tube", "tubes", "cell", "cells", "sac")
     ):

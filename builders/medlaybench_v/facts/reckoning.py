@@ -112,7 +112,7 @@ def is_reckoned(quantity: Quantity, here: list[Quantity], unmet: list[Quantity],
 
 def _is_a_step(quantity: Quantity, lay: Reading) -> bool:
     """Whether an amount with a unit is told as a difference: "put on 4 mm", "fell by 20 mmHg", "7 mm more"."""
-    if _is_of_a_size(quantity, lay):
+    if is_of_a_size(quantity, lay):
         return False
     near = {*lay.texts[max(0, quantity.first - 3) : quantity.first], *lay.texts[quantity.last + 1 : quantity.last + 3]}
     return quantity.kind in MEASURED and not (_FURTHER | _APART | _GAINS).isdisjoint(near)
@@ -156,7 +156,7 @@ def is_added(quantity: Quantity, here: list[Quantity], there: list[Quantity]) ->
     return any(round(q.value, 6) in wanted for q in there if q is not quantity and q.kind == quantity.kind)
 
 
-def _is_of_a_size(quantity: Quantity, reading: Reading) -> bool:
+def is_of_a_size(quantity: Quantity, reading: Reading) -> bool:
     """Whether a length is a side of something: "5 by 4 by 2 cm"."""
     sides = [q for q in reading.get(quantities) if q.kind == quantity.kind == "length"]
     pairs = ((one, other) for one, other in pairwise(sides) if quantity in (one, other))
@@ -166,10 +166,8 @@ def _is_of_a_size(quantity: Quantity, reading: Reading) -> bool:
 _BY = (["by"], ["x"])
 
 
-def derived(quantity: Quantity, known_here: list[Quantity], lay: Reading) -> bool:
+def derived(quantity: Quantity, known_here: list[Quantity]) -> bool:
     """The difference or the sum of two known ones: "four weeks earlier"."""
-    if _is_of_a_size(quantity, lay):
-        return False
     values = [q.value for q in known_here if q.kind == quantity.kind]
     years = [q.value for q in known_here if q.kind == "date" and q.value > 1900]
     if quantity.kind == "time" and any(abs(a - b) * 365.25 == quantity.value for a in years for b in years):

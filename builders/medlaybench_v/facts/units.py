@@ -28,7 +28,7 @@ SHOWN |= {f"{word}s": shown for word, shown in SHOWN.items() if len(word) > 2 an
 SHORT = frozenset("m l g t h s y f fr ma min".split())
 """Units only right behind their number."""
 _BEFORE = frozenset("bare whole full square cubic more further good gestational completed long".split())
-_BETWEEN = frozenset("x by to and or × through down up + −".split())
+_BETWEEN = frozenset("x by to and or versus vs × through down up + −".split())
 
 
 def unit_after(reading: Reading, j: int) -> tuple[int, tuple[str, float]] | None:
@@ -51,7 +51,7 @@ def unit_after(reading: Reading, j: int) -> tuple[int, tuple[str, float]] | None
                 return None
             if step == 0 and _is_number(word) and not gap.strip():  # "the later one five days on"
                 return None
-            if word in ("and", "or", "to") and not _is_number(reading.word(j + 1)):
+            if word in ("and", "or", "to", "versus", "vs") and not _is_number(reading.word(j + 1)):
                 return None
         j += 1
     return None

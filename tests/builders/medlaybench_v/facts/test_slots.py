@@ -109,7 +109,7 @@ def test_two_words_that_changed_places_fail_but_a_list_may_be_told_in_any_order(
 def test_what_is_added_or_left_out_is_in_doubt(lay: str, doubt: str) -> None:
     outcome = found(lay)
     assert not outcome.failed
-    assert doubt in outcome.doubts
+    assert doubt in outcome.reason
 
 
 def test_a_caption_told_in_words_of_its_own_has_no_frame() -> None:
