@@ -62,8 +62,8 @@ MEASURED = {
     # Light edits, which keep most words; played once before they were read (42, 29, 6, 5 without `facts/slots.py`).
     "rosehip": {"all": (46, 22, 6, 9)},
     # Short pairs; read when it was decided what holds in short captions (127, 21, 7, 6 before).
-    # Plain pairs of three writers, most of them short; each played once before it was read (79, 29, 5, 12; 78, 16, 2, 5;
-    # 62, 14, 9, 5).
+    # Plain pairs of three writers, most of them short; each played once before it was read (79, 29, 5, 12;
+    # 78, 16, 2, 5; 62, 14, 9, 5).
     "hawthorn": {"all": (85, 25, 2, 12)},
     "blackthorn": {"all": (86, 7, 0, 6)},
     "elder": {"all": (62, 14, 3, 6)},
