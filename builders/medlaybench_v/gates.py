@@ -5,7 +5,7 @@ the captions released with it, a third lose a number, a side, a negation, a moda
 row passes through all gates and carries their verdicts. Both captions are parsed into values (`facts`), and what is
 meant is compared: 15 mm is 1.5 cm, "patent" is "not blocked". A pair fails where the captions contradict each other
 however one reads them, or where a value is missing that has few wordings: a measure, a side, a named mark. What rests
-on the reading of a free sentence, or is not met in words, is doubtful.
+on the reading of a free sentence, or is not met in words, is doubtful, unless the expert caption is short (`SHORT`).
 
     >>> from builders.medlaybench_v.facts import read
     >>> expert, lay = read("CT shows a 2 cm mass in the left lung."), read("The scan shows a lump in the lung.")
