@@ -52,7 +52,11 @@ _NO_LOGIN = (
     "A coordinator's session ends after 30 minutes without a request, after 12 hours, and when a participant's link is "
     "used in the same browser. Another login is printed where the server runs: bedside study invite STUDY --coordinator"
 )
-_STANDS = "The clocks stand meanwhile. What you sent last may not be stored: please wait, go back, and send it again."
+_NOT_NOW = (
+    503,
+    "Nothing can be stored now",
+    "The clocks stand meanwhile. What you sent last may not be stored: please wait, go back, and send it again.",
+)
 
 
 class Refused(Exception):
@@ -194,13 +198,16 @@ class Server:
     def storing(self) -> None:
         """Looks whether something can be stored again, for a page that says whether time is up: only a look stops the
         clocks, and a person may be back before the next. Raises Refused if nothing can."""
-        if (self.stuck or self.late()) and self._asking.acquire(blocking=False):  # one at a time: it may take long
+        stuck = self.stuck
+        # One at a time: it may take long. Whoever would be let through without one waits for it.
+        if (stuck or self.late()) and self._asking.acquire(blocking=not stuck):
             try:
-                self.beside.call(self.look)
+                if stuck or self.late():
+                    self.beside.call(self.look)
             finally:
                 self._asking.release()
         if self.stuck:
-            raise self.unstored(self.stuck)
+            raise Refused(*_NOT_NOW)
 
     def late(self) -> bool:
         """Whether nothing was looked for as long as no server needs that is running."""
@@ -211,7 +218,7 @@ class Server:
         if not self.stuck:
             _log.error("a page could not be stored: %s", why)
         self.stuck = why
-        return Refused(503, "Nothing can be stored now", _STANDS)
+        return Refused(*_NOT_NOW)
 
     def tidy(self) -> None:
         """What was deleted goes for good; while somebody reads for long, it is tried again with each look."""

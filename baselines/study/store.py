@@ -23,10 +23,12 @@ from loaders.errors import InputError, MissingExtra
 from loaders.files.disk import make_folder
 
 FORMAT = 1
-_BE_SEEN = """SELECT NOT EXISTS (
-    SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 4274 AND pid <> pg_backend_pid()
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())), pg_advisory_lock_shared(4274)"""
-"""Whether nobody else has said so, and says that this process serves the study."""
+_BE_SEEN = """WITH held AS (
+    SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = 4274
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+SELECT NOT EXISTS (SELECT FROM held),
+    CASE WHEN pg_backend_pid() NOT IN (SELECT pid FROM held) THEN pg_advisory_lock_shared(4274) END"""
+"""Whether nobody has said so, and says that this process serves the study: through each connection of a pooler once."""
 _PATIENCE = {"connect_timeout": "10", "keepalives_idle": "30", "tcp_user_timeout": "30000"}
 """How long a server that has gone is waited for, unless the address says otherwise; else, a quarter of an hour."""
 
@@ -121,10 +123,11 @@ class Store:
         return bool(self._serving.exec_driver_sql(_BE_SEEN).scalar())
 
     def stay(self) -> None:
-        """Others still see this process, also after its connection has ended: by a restart of the database, or idle."""
+        """Others still see this process, also after its connection, or that of a pooler, has ended: by a restart of the
+        database, or idle."""
         if self._serving is not None:
             try:
-                self._serving.exec_driver_sql("SELECT 1")
+                self._serving.exec_driver_sql(_BE_SEEN)
             except SQLAlchemyError:
                 self._serving.close()
                 self._begin()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any, NoReturn
 
 import pytest
@@ -295,6 +297,32 @@ def test_nobodys_time_runs_while_the_process_or_its_database_stands(
         with site.store.reading() as connection:
             slot = at.slot_of(connection, 1)
         assert slot.step == "talk" and slot.left(told.now) == 570.0
+
+
+def test_of_those_who_are_back_at_once_each_has_their_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One request looked, and any other beside it was answered that time was up."""
+    monkeypatch.setattr("baselines.study.server.BEAT", 3_600.0)
+    told, looking, looks = Clock(), Event(), Event()
+    site = talking(tmp_path, per_person=1, clock=told)
+    with visiting(site) as client, ThreadPoolExecutor() as browsers:
+        person, server = at_work(client, links(site)[0]), client.app.state.server
+        look = server._look
+
+        def slowly() -> None:
+            looking.set()
+            looks.wait(60)
+            look()
+
+        monkeypatch.setattr(server, "_look", slowly)
+        told.now += 900
+        server.looked -= 900
+        first = browsers.submit(server.storing)
+        assert looking.wait(60)
+        second = browsers.submit(person.look, "/status")
+        wait([second], timeout=0.3)  # it answered here
+        looks.set()
+        first.result()
+        assert second.result().json()["left"] == 600.0
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from sqlalchemy import delete, select, update
+from sqlalchemy import Connection, delete, select, update
 from sqlalchemy.exc import OperationalError
 
 from baselines.medconceal.transcripts import read_transcripts
@@ -217,6 +217,26 @@ def test_a_server_is_seen_also_after_its_database_was_restarted(postgres: str, t
         beside(client).call(client.app.state.server.look)
         with pytest.raises(InputError, match="was started with other models"):
             talking(tmp_path, named="second", database=postgres)
+
+
+def test_a_server_is_seen_by_one_to_which_a_pooler_gives_the_same_connection(
+    postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(postgres) as first, open_store(postgres) as second:
+        assert first.alone()
+        pooled = first._serving
+        assert pooled is not None
+
+        def given() -> Connection:
+            pooled.commit()
+            return pooled
+
+        monkeypatch.setattr(second.engine, "connect", given)
+        assert not second.alone()
+        pooled.exec_driver_sql("SELECT pg_advisory_unlock_all()")  # as the pooler does when it takes another
+        first.stay()
+        with open_store(postgres) as third:
+            assert not third.alone()
 
 
 def test_of_two_servers_that_start_at_once_one_has_to_ask_the_models_of_the_other(
