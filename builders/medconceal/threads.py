@@ -10,7 +10,7 @@ import re
 import sqlite3
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,6 +26,7 @@ from builders.medconceal.chains import (
     longest_chain,
     refusal,
     refusal_of_words,
+    stated_age,
     without_later,
 )
 from builders.medconceal.dumps import records
@@ -257,7 +258,8 @@ def _insert(base: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]
 def _version(record: Record) -> int:
     """When a record was written, as far as it says: when it was fetched, else last changed, else created."""
     times = ("retrieved_on", "retrieved_utc", "edited", "created_utc")
-    return max(_whole(value) for name in times if not isinstance(value := record.get(name), bool))
+    told = (*map(record.get, times), _meta(record).get("retrieved_2nd_on"))
+    return max(_whole(value) for value in told if not isinstance(value, bool))
 
 
 def _post(record: Record, where: str) -> tuple[Any, ...]:
@@ -268,7 +270,7 @@ def _post(record: Record, where: str) -> tuple[Any, ...]:
         _text(record.get("selftext")),
         _whole(record.get("created_utc")),
         _edited(record),
-        bool(record.get("removed_by_category")) or _gone_later(record),
+        bool(record.get("removed_by_category") or _meta(record).get("was_deleted_later")),
         bool(record.get("crosspost_parent") or record.get("crosspost_parent_list")),
         record.get("link_flair_text") == FLAIR,
         _version(record),
@@ -282,18 +284,28 @@ def _comment(record: Record, where: str) -> tuple[Any, ...]:
         _name(record.get("parent_id")),
         _text(record.get("author")) or "[deleted]",
         _text(record.get("author_flair_text")),
-        "[deleted]" if _gone_later(record) else _text(record.get("body")),
+        _body(record),
         _whole(record.get("created_utc")),
         _edited(record),
         _version(record),
     )
 
 
-def _gone_later(record: Record) -> bool:
-    """Whether a text was deleted or removed within a day or two after it was posted: since November 2023, Arctic Shift
-    keeps such a text, and says so beside it."""
+def _body(record: Record) -> str:
+    """The text of a comment; of one that was deleted or removed later only the age: no thread of a minor is admitted,
+    whatever else its poster took back."""
+    text = _text(record.get("body"))
+    if not _meta(record).get("was_deleted_later"):
+        return text
+    age = stated_age(text, head=0)
+    return "[removed by its author]" + f" I am {age}" * (age is not None)
+
+
+def _meta(record: Record) -> Mapping[str, Any]:
+    """What Arctic Shift found when it fetched a text again, a day or two after it was posted: since November 2023, it
+    keeps one that was deleted or removed meanwhile, and says so here."""
     meta = record.get("_meta")
-    return isinstance(meta, dict) and bool(meta.get("was_deleted_later"))
+    return meta if isinstance(meta, dict) else {}
 
 
 def _edited(record: Record) -> bool:

@@ -323,6 +323,25 @@ def test_what_was_deleted_after_the_archive_had_it_is_left_out(tmp_path: Path) -
     assert b"turn 6" not in (tmp_path / "spool.sqlite").read_bytes()
 
 
+def test_what_an_archive_found_deleted_is_newer_than_what_another_fetched_before(tmp_path: Path) -> None:
+    post = {"id": "bcd", "author": "a", "link_flair_text": FLAIR, "selftext": "It hurts.", "retrieved_on": 1_700_000_000}
+    later = {**post, "_meta": {"was_deleted_later": True, "retrieved_2nd_on": 1_700_200_000}}
+    found = spool_threads(
+        [as_jsonl(tmp_path, "submissions", list(map(json.dumps, (later, {**post, "retrieved_on": 1_700_100_000}))))],
+        [as_jsonl(tmp_path, "comments", talked("bcd", 8))],
+        tmp_path / "spool.sqlite",
+    )
+    assert [row["refused"]["reason"] for row in strictly(thread_rows(found, KEY))] == ["post deleted or removed"]
+
+
+def test_an_age_that_a_minor_deleted_later_still_counts(tmp_path: Path) -> None:
+    lines = talked("bcd", 10)
+    said = {**json.loads(lines[9]), "body": "I'm 16 and live in Leeds", "_meta": {"was_deleted_later": True}}
+    lines[9] = json.dumps(said)
+    assert conversation(tmp_path, {}, lines)["refused"]["reason"] == "poster under age"
+    assert b"Leeds" not in (tmp_path / "spool.sqlite").read_bytes()
+
+
 @pytest.mark.parametrize(
     "mark",
     [
