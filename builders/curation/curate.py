@@ -54,7 +54,7 @@ def curate(
             if not first:
                 reasons = ", ".join(sorted({picture.reason for picture in examined}))
                 found = f"none of {how_many(len(examined), 'file')} is a readable image ({reasons})"
-                found = "; ".join((found, *(f"{picture.file.name}: {picture.detail}" for picture in examined[:1])))
+                found += "".join(f"; {picture.file.name}: {picture.detail}" for picture in examined[:1])
                 raise InputError(files[0].path.parent if files else "no file", found=found, expected="images")
             distinct = {picture.content.digest: picture.content for picture in examined if picture.content}
             ordered = [distinct[digest] for digest in sorted(distinct)]

@@ -11,9 +11,10 @@ Pictures of a data set stay where they are, and are read one at a time.
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from builders.curation.folders import GROUPS, LABELS, File, files_of
@@ -80,9 +81,7 @@ def photo_set(
         return _of_rows(name, load(known, source=path), label, group, key=corpus(known).key)
     if table is None and _is_data_set(path, report):
         return _of_rows(name, load_any(path, name), label, group, folder=folder_of(path))
-    if path.suffix.casefold() == ".zip" and is_file(
-        path
-    ):  # as of Kaggle; `datasets` does not take its folders for classes
+    if path.suffix.casefold() == ".zip" and is_file(path):  # as of Kaggle
         raise InputError(path, found="is an archive", expected="a folder", do="Unpack it, and name the folder")
     return _of_folder(name, path, table, label, group, report)
 
@@ -100,7 +99,7 @@ def _is_data_set(path: Path, report: Path | None) -> bool:
     Beside Parquet files that hold pictures, an image is a logo or a figure of the card, and none of the photos.
     """
     if is_file(path):
-        return path.suffix.casefold() in _DATA
+        return _is_data(path)
     if not is_folder(path):
         return False
     own = resolved(report) if report else None
@@ -111,9 +110,23 @@ def _is_data_set(path: Path, report: Path | None) -> bool:
         for name in names
     ]
     images = any(name.suffix.casefold() in SUFFIXES for name in names)
-    if any(_describes(name) if images else name.suffix.casefold() in _DATA for name in names):
+    if any(_describes(name) if images else _is_data(name) for name in names):
         return True
     return any(_holds_pictures(name) for name in sorted(names) if name.suffix.casefold() == ".parquet")
+
+
+def _is_data(path: Path) -> bool:
+    """Whether it is a data file. An archive with folders is none without metadata: `datasets` takes the folder that it
+    lies in, and none of its own, for a class."""
+    kind = path.suffix.casefold()
+    if kind != ".zip":
+        return kind in _DATA
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except Exception:  # a damaged archive may raise anything
+        return False
+    return not any("/" in name for name in names) or any(PurePath(name).name in _METADATA for name in names)
 
 
 def _describes(path: Path) -> bool:

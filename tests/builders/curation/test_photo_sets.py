@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -327,3 +328,22 @@ def test_an_archive_of_photos_is_to_be_unpacked(tmp_path: Path) -> None:
     assert caught.value.do == "Unpack it, and name the folder"
     with pytest.raises(InputError, match="archive.zip: is a ZIP archive"):
         curate_set(str(tmp_path), tmp_path / "report")
+
+
+@pytest.mark.parametrize("folder", ["", "images/"])
+@pytest.mark.parametrize("named", [False, True])
+def test_an_archive_that_datasets_reads_is_a_data_set(folder: str, named: bool, tmp_path: Path) -> None:
+    save(tmp_path / "photos", {"a.png": drawn(1), "b.png": drawn(2)})
+    with zipfile.ZipFile(tmp_path / "photos" / "train.zip", "w") as archive:
+        for name in ("a.png", "b.png"):
+            archive.write(tmp_path / "photos" / name, f"{folder}{name}")
+            (tmp_path / "photos" / name).unlink()
+        if named:
+            archive.writestr(f"{folder}metadata.csv", "file_name,label\na.png,stye\nb.png,acne\n")
+    if folder and not named:  # its classes, for all that `datasets` knows
+        with pytest.raises(InputError, match="Unpack it"):
+            photo_set(str(tmp_path / "photos" / "train.zip"))
+        return
+    for place in (tmp_path / "photos", tmp_path / "photos" / "train.zip"):
+        found = [(file.split, file.label) for file in photo_set(str(place)).files]
+        assert found == [("train", "stye" * named), ("train", "acne" * named)]
