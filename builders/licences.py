@@ -31,7 +31,7 @@ _CC_NAME = re.compile(
 )
 # Openverse, Flickr and Zenodo leave "CC" out: "by-nc-sa 2.0", "Attribution-NoDerivs License", "Attribution 4.0
 # International". On Wikimedia Commons, "Attribution" alone is another licence.
-_BARE_NAME = re.compile(r"BY(?:[ -](?:NC|ND|SA))*(?: \d(?:\.\d)?)?(?: (?:LICEN[CS]E|INTERNATIONAL|UNPORTED|GENERIC))?")
+_BARE_NAME = re.compile(r"BY(?:[ -](?:NC|ND|SA))*(?: \d(?:\.\d)?)?(?: (?:LICEN[CS]E|INTERNATIONAL|UNPORTED|GENERIC))*")
 _LONG_WORDS = tuple(
     (re.compile(long), short)
     for long, short in (

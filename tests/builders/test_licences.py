@@ -76,6 +76,7 @@ SAMPLING = "https://creativecommons.org/licenses/nc-sampling+/1.0/"
         ("Attribution-NonCommercial-NoDerivs License", "CC-BY-NC-ND", "no", False, False),
         ("Attribution License", "CC-BY", "yes", True, False),
         ("Attribution 4.0 International", "CC-BY-4.0", "yes", True, False),
+        ("Attribution-NoDerivatives 4.0 International License", "CC-BY-ND-4.0", "no", True, False),
         ("Attribution", "Attribution", "unknown", False, False),
         ("by the author", "by the author", "unknown", False, False),
         ("United States Government Work", "public-domain", "yes", True, False),

@@ -64,7 +64,7 @@ _STREETS = (
         rf"|ul\.|ulitsa|bulvar|jalan|jl\.)"
         rf"\s+(?:(?:de|del|della|dei|da|do|dos|das|di|du|des|la|le|les|los|las|el"
         rf"|l['’])\s?){{0,3}}[{UPPER}][\w'’-]+(?:\s[{UPPER}][\w'’-]+){{0,3}}(?:,?\s(?:n[º°]?\s?)?\d{{1,"
-        rf"4}}[a-z]?\b)?(?:,?\s\d{{5}}\s[{UPPER}][\w'’-]+)?",
+        rf"4}}[a-z]?\b)?(?:,?\s\d{{5}}\b(?:\s(?-i:[{UPPER}])[\w'’-]+)?)?",
         lambda m: m[0] if not re.search(r"\d|^(?:rue|calle|rua|ul)", m[0], re.I) else "[place]",
         cased=False,
     ),
@@ -110,8 +110,13 @@ _POSTCODES = (
         rf"(?:{_TOWN}?\b(?:{_STATES}|NL|PE|NT|YT|NU),?\s)?\b(?!T\d)[A-CEGHJ-NPRSTVXY]\d[A-Z][\s-]?\d[A-Z]\d\b",
         cased=True,
     ),
-    rule("place", rf"{_TOWN}?\b{_STATES}\s\d{{5}}(?:-\d{{4}})?\b", cased=True),
-    rule("place", rf"{_TOWN}\b(?:NSW|VIC|QLD|TAS|SA|WA|NT|ACT),?\s\d{{4}}\b", cased=True),
+    rule("place", rf"{_TOWN}?\b{_STATES}\s\d{{5}}(?:-\d{{4}})?\b(?!\s(?:IU|units)\b)", cased=True),
+    # with the digits with which each begins: "NT 1200" was measured, "ACT 2019" is a year
+    rule(
+        "place",
+        rf"{_TOWN}\b(?:(?:NSW,?\s[12]|VIC,?\s[38]|QLD,?\s[49]|SA,?\s5|WA,?\s6|TAS,?\s7)\d|ACT,?\s2[69]|NT,?\s0[89])\d\d\b",
+        cased=True,
+    ),
     rule(
         "place",
         r"\b((?:zip(?:\s?code)?|post\s?code|postal\s?code|plz|eircode|pin\s?code)(?:\s(?:is|was|here"

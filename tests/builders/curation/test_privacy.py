@@ -46,6 +46,8 @@ from tests.parts.planted import FOLDER, Post, medical, posts
         ("in Ashgrove Falls, BC V6X 1Z7", "in [place]", {"place": 1}),
         ("in Little Snoring VIC 3121 now", "in [place] now", {"place": 1}),
         ("14 Rue de Rivoli, 75001 Paris", "[place]", {"place": 1}),
+        ("rue Lepic, 75018 and then calle Mayor 12345 and", "[place] and then [place] and", {"place": 2}),
+        ("in Old Weston ACT 2611 or Katherine NT, 0850", "in [place] or [place]", {"place": 2}),
         ("born 14/3/87, d.o.b.: 1987-03-14, DOB 14031987", "born [date], d.o.b.: [date], DOB [date]", {"date": 3}),
         ("our little boy, Caspian (4), coughs", "our little boy, [name] (4), coughs", {"name": 1}),
         ("my twins, Torin (3) and Elspeth (3)", "my twins, [name] (3) and [name] (3)", {"name": 2}),
@@ -133,6 +135,7 @@ def test_what_the_rules_are_known_to_miss_and_to_take_by_mistake() -> None:
         "The Thomas test, a Thomas splint, Brown-Séquard syndrome, GERD (also known as GERD), 47,XXX, is",
         "My glasses: -2.25 -0.50 x 180, +1.75/-0.25 x 90",
         "I am of Ashkenazi Jewish descent, with S1Q3T3 on the ECG",
+        "Serum NT 1200 pg/ml, Last ACT 2019, Vitamin D OR 50000 IU",
     ],
 )
 def test_words_that_are_names_elsewhere_stay(text: str) -> None:
