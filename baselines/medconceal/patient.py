@@ -51,7 +51,11 @@ _TOPICS = (
 )  # fmt: skip
 
 
-_INVITED = re.compile(r"\b(?:tell|talk to) me\b|\bdescribe\b|\bto hear about\b", re.IGNORECASE)  # asked without a mark
+# Asked without a mark; "You describe a lot of work." is said back.
+_INVITED = re.compile(
+    r"(?:(?<!\byou )|\b(?:can|could|will|would) you )\b(?:tell me|talk to me|describe)\b|\bto hear about\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,10 @@ SOURCE_COLUMNS = (
     (_SEX, "sex"),
 )
 """What a table may hold: the accepted names of each column, of which the first present counts, and its meaning."""
-_TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
+_TAG = re.compile(
+    r"<(\w+)[^<>]*display:\s?none[^<>]*>[^<]*</\1>|(?P<apart></?(?:br|p|div|li|t[dhr])\b[^<>]*>)|</?[a-z][^<>]*>",
+    re.IGNORECASE,
+)
 _MD5 = re.compile(r"[0-9a-f]{32}\Z")
 
 
@@ -69,7 +72,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
         )
     group, md5 = table.column(*GROUPS), table.column(*_MD5_DIGESTS)
     licence, asserted = table.column(*_LICENCE), table.column(*_ASSERTED)
-    attribution = table.column(*_ATTRIBUTION)
+    attributions = [table.column(name) for name in _ATTRIBUTION]  # a photo without an author may have a credit line
     images = ImageIndex(path.parent) if file else None
     skin, said_by = table.column(*_SKIN), table.column(*_SAID_BY)
     age, sex = table.column(*_AGE), table.column(*_SEX)
@@ -103,7 +106,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 group=record[group] or None,
                 licence=record.licence(licence),
                 licence_asserted_by=record[asserted] or f"column {licence} of the source {facts.name}",
-                attribution=_without_markup(record[attribution])
+                attribution=next(filter(None, (_without_markup(record[column]) for column in attributions)), "")
                 or facts.attribution
                 or (url if is_web_address(url) else ""),
                 where=record.where,
@@ -125,8 +128,11 @@ def _without_markup(text: str) -> str:
     """
     >>> _without_markup('<a href="//commons.wikimedia.org/wiki/User:Doc">Doc &amp; Co.</a>')
     'Doc & Co.'
+    >>> _without_markup('Ada<br>Unknown author<span style="display: none;">Unknown author</span>')
+    'Ada Unknown author'
     """
-    return unescape(_TAG.sub("", text)).strip() if "<" in text else text
+    plain = _TAG.sub(lambda tag: " " * bool(tag["apart"]), text)
+    return " ".join(unescape(plain).split()) if "<" in text else text
 
 
 def _why_unlisted(folder: Path, name: str) -> str:

@@ -151,11 +151,18 @@ def test_background_comes_one_fact_at_a_time_when_asked_and_clean() -> None:
         profile,
         "confirmation",
         NEVER,
-        ["Hello.", "Do you smoke or drink?", "And do you smoke?", "Tell me about your family.", "You work a lot."],
+        [
+            "Hello.",
+            "Do you smoke or drink?",
+            "And do you smoke?",
+            "You describe a family far away, as you tell me.",
+            "Could you tell me about your family.",
+            "You work a lot.",
+        ],
     )
     facts = [view.background for view in views]
     # The family's history holds a word of a concern and stays in; the other family fact is free.
-    assert facts == [None, "Smokes five a day.", None, "Lives alone; a son abroad.", None]
+    assert facts == [None, "Smokes five a day.", None, None, "Lives alone; a son abroad.", None]
 
 
 def test_a_disclosed_concern_is_said_and_then_known() -> None:

@@ -99,6 +99,8 @@ def test_what_wikimedia_commons_and_openverse_say_of_a_photo(tmp_path: Path) -> 
     text += '"<span class=""int-own-work"">Own work</span>","CC BY-SA 3.0,2.5,2.0,1.0"\n'
     (photo,) = photos(f"web={table(tmp_path, 'commons.csv', text)}")
     assert (photo.attribution, photo.licence) == ("D. & Co.", "CC BY-SA 3.0,2.5,2.0,1.0")
+    text = "url,query,author,credit,license\nhttp://x.example/a.jpg,warts,,Ada,CC BY 4.0\n"
+    assert [photo.attribution for photo in photos(f"web={table(tmp_path, 'credits.csv', text)}")] == ["Ada"]
     text = "id,query,url,creator,license,license_version\n7,warts,http://x.example/a.jpg,Doc,by-nc-nd,2.0\n"
     source = open_source(f"web={table(tmp_path, 'openverse.csv', text)}")
     ((row,), _) = gather([source], Admission(), Downloads(tmp_path / "downloads"))
