@@ -21,11 +21,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-from loaders.errors import InputError
+from loaders.errors import InputError, MissingExtra
 from loaders.files.sqlite_store import SqliteStore
+
+with MissingExtra.needed("study", purpose="a study with people"):  # it may be there for another system, and broken
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 STUDY = "study"
 """The holder of the study's own key, for people's outside identities."""

@@ -9,12 +9,15 @@ import json
 import re
 import signal
 import socket
+import sys
 from contextlib import closing, suppress
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import baselines.study
+from baselines.study import keys
 from baselines.study.design import TASKS, read_study
 from baselines.study.site import Site
 from loaders.errors import MissingExtra
@@ -62,6 +65,13 @@ def test_what_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loaders.errors.missing", lambda extra: "sqlalchemy")
     with pytest.raises(MissingExtra, match=r"sqlalchemy: is not installed .*\[study\]"):
         importlib.reload(baselines.study)
+
+
+def test_what_is_installed_and_broken_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of another libc: a traceback."""
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", ModuleType("without what it should have"))
+    with pytest.raises(MissingExtra, match=r"cannot be imported .*\[study\]"):
+        importlib.reload(keys)
 
 
 def test_who_follows_a_link_at_once_waits_for_the_page_and_is_not_refused(
