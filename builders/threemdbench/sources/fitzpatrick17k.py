@@ -8,11 +8,9 @@ from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
-from builders.threemdbench.sources.records import read_records, table_in
+from builders.threemdbench.sources.records import finder, read_records, table_in
 from builders.threemdbench.sources.traits import traits
 from loaders.files.bad_rows import BadRow
-from loaders.files.image_files import ImageIndex
-from loaders.files.paths import folder_of
 
 _MD5 = re.compile(r"[0-9a-f]{32}\Z")
 _WRONG = "3 Wrongly labelled"
@@ -30,13 +28,13 @@ def open_fitzpatrick17k(place: Path, facts: Facts, labels: LabelMap) -> PhotoSou
     table, records = read_records(path)
     md5, label, url = (table.column(name, needed=True) for name in ("md5hash", "label", "url"))
     checked, scale = table.column("qc"), table.column("fitzpatrick_scale", "fitzpatrick")
-    images = ImageIndex(folder_of(place))
+    image_of = finder(path, place)
 
     def each() -> Iterator[Photo | BadRow]:
         yield from table.bad
         for record in records:
             digest, address = record[md5].casefold(), record[url]
-            here = images.find(digest)
+            here = image_of(digest)
             problem = ""
             if not _MD5.match(digest):
                 problem = f"no MD5 digest: {record[md5]}"

@@ -1,4 +1,4 @@
-"""ISIC: a metadata table with one row per image, and the images below the folder that is named, or below the table's.
+"""ISIC: a metadata table with one row per image, and the images below its folder, or below the one that is named.
 
 It reads the archive's own tables (isic_id, diagnosis or diagnosis_1 … diagnosis_5, which were iddx_1 … in 2024,
 lesion_id, patient_id, copyright_license, attribution), HAM10000's (image_id, dx, lesion_id) and the challenges' ground
@@ -12,12 +12,11 @@ from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource
-from builders.threemdbench.sources.records import Record, read_records, table_in
+from builders.threemdbench.sources.records import Record, finder, read_records, table_in
 from builders.threemdbench.sources.traits import traits
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
-from loaders.files.image_files import ImageIndex
-from loaders.files.paths import folder_of, name_of
+from loaders.files.paths import name_of
 
 _NAMES = ("isic_id", "image_id", "image_name", "image", "name")
 # The plain diagnosis, else the most specific level of the archive's tree.
@@ -27,7 +26,7 @@ NO_CLASS = "none of the classes"
 
 
 def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
-    """The photos of a metadata table, or of the only CSV in a folder; images are looked for below that folder.
+    """The photos of a metadata table, or of the only CSV in a folder; images as `finder` says.
 
     The group is the patient, even if only another photo of the same lesion says who that is, else the lesion.
 
@@ -49,7 +48,7 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             found=f"columns {', '.join(table.columns)}",
             expected="a column diagnosis, dx or diagnosis_1, or classes of 0 and 1",
         )
-    images = ImageIndex(folder_of(place))
+    image_of = finder(path, place)
     patient_of = _patients(path, records, lesions, patients)
 
     def each() -> Iterator[Photo | BadRow]:
@@ -61,7 +60,7 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 image_id=f"{facts.name}-{name}",
                 labels=tuple((label, 1.0) for label in chosen if label),
                 file=name,
-                image=images.find(name),
+                image=image_of(name),
                 group=record[patients] or (patient_of.get(lesion, lesion) if lesion else None),
                 licence=record.licence(licence),
                 licence_asserted_by=f"column {licence} of {name_of(path)}",

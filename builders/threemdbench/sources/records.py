@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from loaders.errors import InputError, how_many
 from loaders.files import tables
 from loaders.files.bad_rows import BadRow
 from loaders.files.cells import cell_text, licence_text
+from loaders.files.image_files import ImageFile, ImageIndex
 from loaders.files.paths import files_below, is_folder, is_hidden, is_inside, name_of
 from loaders.files.tables import Table, open_table, own_names, plain_name
 
@@ -90,3 +91,11 @@ def table_in(place: Path, pattern: str) -> Path:
         expected="one",
         do="Name the file itself",
     )
+
+
+def finder(path: Path, place: Path) -> Callable[[str], ImageFile | None]:
+    """What finds the images of a table: below its own folder, else below the one that was named, which may hold copies
+    in other sizes beside it."""
+    near = ImageIndex(path.parent)
+    far = ImageIndex(place) if is_folder(place) and place != path.parent else near
+    return lambda name: near.find(name) or far.find(name)

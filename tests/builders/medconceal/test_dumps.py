@@ -324,7 +324,13 @@ def test_what_was_deleted_after_the_archive_had_it_is_left_out(tmp_path: Path) -
 
 
 def test_what_an_archive_found_deleted_is_newer_than_what_another_fetched_before(tmp_path: Path) -> None:
-    post = {"id": "bcd", "author": "a", "link_flair_text": FLAIR, "selftext": "It hurts.", "retrieved_on": 1_700_000_000}
+    post = {
+        "id": "bcd",
+        "author": "a",
+        "link_flair_text": FLAIR,
+        "selftext": "It hurts.",
+        "retrieved_on": 1_700_000_000,
+    }
     later = {**post, "_meta": {"was_deleted_later": True, "retrieved_2nd_on": 1_700_200_000}}
     found = spool_threads(
         [as_jsonl(tmp_path, "submissions", list(map(json.dumps, (later, {**post, "retrieved_on": 1_700_100_000}))))],

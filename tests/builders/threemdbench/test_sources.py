@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 from builders.threemdbench.download import Downloads
 from builders.threemdbench.gather import Admission, gather
@@ -276,6 +277,15 @@ def test_an_isic_table_in_a_folder_beside_that_of_its_images(tmp_path: Path) -> 
     place(tmp_path, "ISIC2018_Task3_Training_Input/ISIC_1.jpg")
     table(tmp_path / "ISIC2018_Task3_Training_GroundTruth", "truth.csv", "image,MEL,AK\nISIC_1,0.0,1.0\n")
     assert [photo.path is not None for photo in photos(f"isic={tmp_path}")] == [True]
+
+
+def test_copies_in_another_size_are_not_the_images_of_a_table_beside_its_own(tmp_path: Path) -> None:
+    for name, size in (("HAM10000/images", 8), ("thumbnails", 4)):
+        (tmp_path / name).mkdir(parents=True)
+        Image.new("RGB", (size, size)).save(tmp_path / name / "ISIC_1.jpg")
+    table(tmp_path / "HAM10000", "metadata.csv", "image_id,dx\nISIC_1,nv\n")
+    (photo,) = photos(f"isic={tmp_path}")
+    assert photo.path == tmp_path / "HAM10000" / "images" / "ISIC_1.jpg" and not photo.problem
 
 
 @pytest.mark.parametrize("name", ["metadata.json", "metadata.parquet"])
