@@ -22,7 +22,7 @@ from loaders.corpus import OFFICIAL, corpus, is_path, load, load_any
 from loaders.errors import CHECK_WHOLE, InputError
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError, image_bytes
-from loaders.files.paths import folder_of, is_file, is_folder, is_inside, resolved
+from loaders.files.paths import is_file, is_folder, is_inside, resolved
 from loaders.files.tables import open_parquet, plain_name, read_records
 from loaders.hub import fetch
 from loaders.manifest import NAME, Manifest
@@ -80,7 +80,7 @@ def photo_set(
         known = Manifest.read(path).corpus
         return _of_rows(name, load(known, source=path), label, group, key=corpus(known).key)
     if table is None and _is_data_set(path, report):
-        return _of_rows(name, load_any(path, name), label, group, folder=folder_of(path))
+        return _of_rows(name, load_any(path, name), label, group, folder=path if is_folder(path) else path.parent)
     if path.suffix.casefold() == ".zip" and is_file(path):  # as of Kaggle
         raise InputError(path, found="is an archive", expected="a folder", do="Unpack it, and name the folder")
     return _of_folder(name, path, table, label, group, report)

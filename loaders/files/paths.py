@@ -67,11 +67,6 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-def folder_of(place: Path) -> Path:
-    """The folder that a place is, or that a file is in."""
-    return place if is_folder(place) else place.parent
-
-
 def entries(folder: Path) -> list[Path]:
     """The content of a folder, sorted by name. Raises: InputError if it is not a folder or cannot be read."""
     try:
