@@ -46,7 +46,7 @@ SOURCE_COLUMNS = (
 )
 """What a table may hold: the accepted names of each column, of which the first present counts, and its meaning."""
 _TAG = re.compile(
-    r"<(\w+)[^<>]*display:\s?none[^<>]*>[^<]*</\1>|(?P<apart></?(?:br|p|div|li|t[dhr])\b[^<>]*>)|</?[a-z][^<>]*>",
+    r"<(\w+)\s[^<>]*display:\s?none[^<>]*>[^<]*</\1>|(?P<apart></?(?:br|p|div|li|t[dhr])\b[^<>]*>)|</?[a-z][^<>]*>",
     re.IGNORECASE,
 )
 _MD5 = re.compile(r"[0-9a-f]{32}\Z")
