@@ -52,11 +52,8 @@ _NO_LOGIN = (
     "A coordinator's session ends after 30 minutes without a request, after 12 hours, and when a participant's link is "
     "used in the same browser. Another login is printed where the server runs: bedside study invite STUDY --coordinator"
 )
-_NOT_NOW = (
-    503,
-    "Nothing can be stored now",
-    "The clocks stand meanwhile. What you sent last may not be stored: please wait, go back, and send it again.",
-)
+_STANDS = "The clocks stand meanwhile. What you sent last may not be stored: please wait, go back, and send it again."
+_NOT_NOW = 503, "Nothing can be stored now", _STANDS
 
 
 class Refused(Exception):
