@@ -43,7 +43,7 @@ SHORTEST, LONGEST = 0.4, 3.0
 # upper bound of the word ratio applies only above this many added words.
 ADDED_WORDS = 12
 SHORT = 16
-"""Fewer words of an expert caption leave little to mistake: what was read in free sentences holds there."""
+"""Fewer words of an expert caption leave little to mistake: what was READ or SOUGHT holds there."""
 DOUBTFUL = "doubtful: "
 """How the reason of a passed verdict begins if only a reader can decide."""
 OUTCOMES = ("passed", "doubtful", "failed")

@@ -25,7 +25,7 @@ from builders.medlaybench_v.facts.reckoning import (
     told_as_part,
     told_by_another,
 )
-from builders.medlaybench_v.facts.rounding import kinds_meet, nearly_one_time, roughly, same, same_unit
+from builders.medlaybench_v.facts.rounding import in_millimetres, kinds_meet, nearly_one_time, roughly, same, same_unit
 
 
 def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
@@ -221,6 +221,8 @@ _AGO = frozenset("ago earlier previously before formerly".split())
 
 def _basis_of_change(expert: Reading, quantity: Quantity, lay: Reading, other: Quantity) -> Basis:
     """Only amounts of one kind, each with its unit, exactly told, and names of one scale contradict each other."""
+    if {quantity.kind, other.kind} == {"French", "length"}:
+        quantity, other = in_millimetres(quantity), in_millimetres(other)
     if nearly_one_time(quantity, other) or roughly(quantity, other):
         return Basis.UNMET
     if quantity.value == -other.value and quantity.kind != "HU":

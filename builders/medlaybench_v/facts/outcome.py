@@ -25,7 +25,7 @@ class Basis(Enum):
 
 
 FAILS = frozenset((Basis.CONTRADICTED, Basis.MISSING))
-"""What an alarm may rest on. All else is for a reader to decide, what was READ only where a caption is told anew."""
+"""What an alarm may rest on. All else is for a reader to decide, but for what `Outcome.settle` takes."""
 
 
 class Claim(NamedTuple):

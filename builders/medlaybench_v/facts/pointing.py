@@ -97,7 +97,7 @@ def _tells_ahead(reading: Reading, marker: Marker) -> bool:
     if marker.inside:
         return _opens(reading, marker)
     behind = reading.text[reading.words[marker.last].end : reading.words[marker.last].end + 1]
-    if behind in (".", ";") or reading.texts[marker.first - 1] in ("labelled", "labeled"):
+    if behind in (".", ";") or reading.word(marker.first - 1) in ("labelled", "labeled"):
         return False
     following = reading.texts[marker.last + 1 : marker.last + 2]
     return behind in (":", "=", ",") or (bool(following) and following[0] in POINTS)

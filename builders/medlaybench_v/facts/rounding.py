@@ -22,7 +22,7 @@ def same(expert: Quantity, lay: Quantity) -> bool:
     if (expert.kind, lay.kind) == ("mass", "volume"):  # an ounce is a weight, too
         return abs(expert.value - lay.raw * 28.35) <= 0.13 * expert.value
     if {expert.kind, lay.kind} == {"French", "length"}:
-        return same(_in_millimetres(expert), _in_millimetres(lay))
+        return same(in_millimetres(expert), in_millimetres(lay))
     if expert.kind != lay.kind:
         if expert.kind[:5] == lay.kind[:5] == "level":
             return False
@@ -65,7 +65,7 @@ def same(expert: Quantity, lay: Quantity) -> bool:
     return imperial and gap <= 0.07 * size
 
 
-def _in_millimetres(quantity: Quantity) -> Quantity:
+def in_millimetres(quantity: Quantity) -> Quantity:
     """A length, or the width of a catheter in French as one, of which no digit says how it was rounded."""
     if quantity.kind != "French":
         return quantity

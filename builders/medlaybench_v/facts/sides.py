@@ -5,6 +5,7 @@ Words that only look like sides do not count: a right angle, what was left, righ
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -185,12 +186,12 @@ def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
     ends = not after or any(c in ".;:,()" for c in reading.gaps[i + 1])
     if ends or after in _LEFT_OVER:  # "no tumour left in the corner", "the 2 mm left"
         remnants = _REMNANTS if after in _LEFT_OVER else _SOME  # "none of the tumour left in", "some bands left."
-        return before in _UNIT_WORDS or not (remnants | _WHO_LEAVES).isdisjoint(texts[max(0, i - 6) : i])
+        told = before in _UNIT_WORDS or _LEAVES.search(reading.lower, 0, reading.words[i].start)
+        return bool(told) or not remnants.isdisjoint(texts[max(0, i - 6) : i])
     return False
 
 
 _SOME = frozenset("some any few little".split())
-_WHO_LEAVES = frozenset(
-    "that which who patient".split()
-)  # "the scar that the operation left", "the day the patient left"
+# "The scar that the operation left", "the day the patient left".
+_LEAVES = re.compile(r"\b(?:that|which|day)[ ](?:an?|the|his|her)(?:[ ][\w-]+){1,3}[ ]\Z")
 _REMNANTS = frozenset("none no any nothing anything little some more remnant what amount much scar".split())

@@ -21,6 +21,10 @@ FAITHFUL = [
     ("Axial MRI shows two lesions of 5 mm (white arrows).", "A cross-section MRI: 2 spots of 5 mm (white arrows)."),
     ("No evidence of pleural effusion on the left.", "There is no fluid around the lung on the left."),
     ("Bilateral renal cysts on US.", "Ultrasound shows cysts in both kidneys."),
+    ("CT of a patient with a stone, left.", "CT of a patient with a stone on the left."),
+    ("CT: a cyst that is simple, left (arrow).", "CT: a simple cyst on the left (arrow)."),
+    ("X-ray: unilateral slip of the hip.", "X-ray of both hips: a slip of one hip."),
+    ("MRI: the scar of a previous section.", "MRI: the scar that an earlier section left."),
     ("Left and right ovaries are enlarged.", "Both ovaries are enlarged."),
     ("Follow-up on the 33rd day of treatment.", "A check-up on day 33 of the treatment."),
     ("Type II fracture of the 3rd metacarpal.", "A type 2 break of the third hand bone."),
@@ -315,6 +319,7 @@ def test_a_gate_names_what_is_wrong(gate: str, expert: str, lay: str, reason: st
     ("gate", "expert", "lay", "reason"),
     [
         ("numbers", "MRI from March 2012.", "MRI from 2012.", "lost: March"),
+        ("numbers", "An 8 French tube.", "A tube about 3 mm wide.", "8 French became 3 mm"),
         ("certainty", "MRI: malignancy is unlikely.", "MRI: this is not cancer.", "lost: unlikely"),
         ("invention", "CT of a fetus.", "CT of an unborn boy.", "new: unborn boy"),
         (
