@@ -245,9 +245,9 @@ class InspectModel(ChatModel):
         self, messages: Sequence[Message], json_schema: Mapping[str, Any] | None, decoding: Decoding, room: int = 0
     ) -> Answer:
         """The answer to a request that may be `room` tokens longer than the decoding says."""
-        whole = Asked(messages, json_schema, decoding)
+        whole, without = Asked(messages, json_schema, decoding), self._without
         while True:
-            asked = whole.leaving_out(self._without)
+            asked = whole.leaving_out(without)
 
             async def ask(request: str, asked: Asked = asked) -> Answer:
                 generate = partial(self._generated, asked, room, request)
@@ -259,18 +259,19 @@ class InspectModel(ChatModel):
                 return answer_of(await generate(self._model))
 
             try:
-                return await self._tries.until_answered(ask, messages, str(room))
+                answer = await self._tries.until_answered(ask, messages, str(room))
             except ModelRefused:
                 raise
             except ModelError as error:  # llama.cpp refuses with the status of a failure
                 part = asked.refused(error.found, self.wanted)
                 if part is None:
                     raise
-                if part not in self._without:
-                    _log.warning(
-                        "%s refuses %s, which is left out or sent in another form from now on", self.name, part
-                    )
-                self._without |= {part}
+                without |= {part}
+                continue
+            for part in sorted(without - self._without):  # an error may name what it is not about: answers decide
+                _log.warning("%s refuses %s, which is left out or sent in another form from now on", self.name, part)
+            self._without |= without
+            return answer
 
     async def _generated(self, asked: Asked, room: int, request: str, model: Any) -> Any:
         """The output of inspect_ai's `model`, asked once."""

@@ -77,10 +77,13 @@ def said_in(body: object) -> str:
 
     >>> said_in([{"error": {"message": "too long"}}]), said_in({"detail": [{"msg": "Unknown", "loc": ["body", "n"]}]})
     ('too long', 'Unknown: body.n')
+    >>> said_in({"message": "too long", "loc": ["body"]})
+    'too long'
     """
     while isinstance(body, list | dict):
-        if isinstance(body, dict) and isinstance(body.get("loc"), list):  # a validator's, as of FastAPI
-            return f"{body.get('msg')}: {'.'.join(map(str, body['loc']))}"
+        match body:
+            case {"loc": [*where], "msg": str(text)}:  # a validator's, as of FastAPI
+                return f"{text}: {'.'.join(map(str, where))}"
         parts = body if isinstance(body, list) else [body.get(name) for name in ("message", "msg", "detail", "error")]
         body = next(filter(None, parts), None)
     return body if isinstance(body, str) and not body.startswith("<") else ""

@@ -1,7 +1,7 @@
 """What some servers refuse in a request although an answer does not depend on it: they are asked without it.
 
 No list says which server or model takes what, and it changes. But a refusal names what it is about, so whatever a
-request holds of these is left out from then on.
+request holds of these is left out from then on, once a server has answered without it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from loaders.models.messages import Decoding, Message
 
 TEMPERATURE = "temperature"
 _NAMED = {
-    "seed": re.compile(r"\bseed\b"),
+    "seed": re.compile(r"(?<![\w/-])seed(?![\w-])"),  # and not the name of a model: "bytedance/seed-oss"
     "json_schema": re.compile(r"response.?format|(?:json|response).?schema|additionalProperties", re.I),
     "max_tokens": re.compile(r"\buse\W+max_completion_tokens\b", re.I),
     "system": re.compile(

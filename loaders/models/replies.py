@@ -57,7 +57,7 @@ def _whole(choice: Any) -> Any:
     match choice:
         case {"message": {"content": [*parts], **message}}:
             texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
-            return {**choice, "message": {**message, "content": "".join(texts)}}
+            return _whole({**choice, "message": {**message, "content": "".join(texts)}})
         case {"message": {"content": str(text), **message}}:
             return {**choice, "message": {**message, "content": marked(text)}}
     return choice

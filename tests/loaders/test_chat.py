@@ -469,6 +469,26 @@ def test_a_field_that_a_validator_names_is_left_out(server: ChatServer, calm: Ca
     assert asyncio.run(asked).text == "A pocket of pus."
 
 
+@both_ways
+def test_an_error_of_one_question_changes_no_other(server: ChatServer, calm: Calm) -> None:
+    """It names a part of the request, and is not about it: it stays without that part."""
+    about = "Our system found this question unsafe, which is not allowed."
+    server.reply = lambda body: status(400, message=about) if "heroin" in str(body) else Reply("A pocket of pus.")
+    model = opened(server, calm)
+    asked = model.ask([HELLO[0], Message("user", "Where is heroin?")], temperature=0, max_tokens=50, seed=1)
+    with pytest.raises(ModelError, match="not allowed"):
+        asyncio.run(asked)
+    ask(model)
+    assert [said["role"] for said in server.requests[-1].body["messages"]] == ["system", "user"]
+
+
+def test_a_model_that_is_called_seed_keeps_its_seed(server: ChatServer, calm: Calm) -> None:
+    server.faults += [status(502, message="bytedance/seed-oss is down")] * 9
+    with pytest.raises(ModelError, match="is down"):
+        asyncio.run(opened(server, calm, retries=0).ask(HELLO, temperature=0, max_tokens=50, seed=1))
+    assert len(server.requests) == 1
+
+
 def test_a_temperature_is_left_out_only_if_nobody_records_it(server: ChatServer, calm: Calm) -> None:
     message = "Unsupported value: 'temperature' does not support 0 with this model."
     server.reply = lambda body: status(400, message=message) if "temperature" in body else Reply("A pocket of pus.")
@@ -780,9 +800,11 @@ MARKED = {
 @both_ways
 @pytest.mark.parametrize("text", MARKED.values(), ids=MARKED)
 def test_a_thought_is_told_from_the_answer_whatever_marks_it(server: ChatServer, calm: Calm, text: str) -> None:
-    server.reply = text
-    answer = ask(opened(server, calm))
-    assert (answer.text, answer.thought) == ("Pus.", "Hm.")
+    in_parts = completion({"model": "some-model", "messages": []}, Reply(None))
+    in_parts["choices"][0]["message"]["content"] = [{"type": "text", "text": part} for part in (text[:9], text[9:])]
+    for server.reply in (text, lambda body: raw(200, json.dumps(in_parts))):
+        answer = ask(opened(server, calm))
+        assert (answer.text, answer.thought) == ("Pus.", "Hm.")
 
 
 @pytest.mark.parametrize("text", ["<think>hm hm", "Hm, hm.</think>\nA pocket of", "Hm, hm, hm"])
