@@ -261,7 +261,8 @@ def _site(options: Serving, study: Study) -> Site:
 
 def _roles(options: Serving, study: Study) -> tuple[Roles, dict[str, str]]:
     """Who plays evaluator and patient. Raises InputError for rules outside a rehearsal."""
-    asking = Asking(out=Path(), base_url=options.base_url, timeout=options.timeout, price=options.price, max_retries=1)
+    # The study asks a model again itself (`replies`): within a request, nobody would hear of a server that is busy.
+    asking = Asking(out=Path(), base_url=options.base_url, timeout=options.timeout, price=options.price, max_retries=0)
     given = {"patient": options.patient, "evaluator": options.evaluator}
     if not study.design.talks:
         about = {**given, "base-url": options.base_url, "price": options.price, "prompts": options.prompts}

@@ -281,6 +281,9 @@ def test_models_are_tried_before_anybody_talks_with_them(
             assert ("have played a first turn" in said.out) is answers and "Private" not in said.out + said.err
             assert ("openai-api/local/m refused the API key (HTTP 401)" in " ".join(said.err.split())) is not answers
         assert len(server.requests) == 3
+        server.faults += [status(503)] * 9
+        listened(monkeypatch, "sample", str(tmp_path / "study"), "--rehearsal", *models)
+        assert "(HTTP 503)" in " ".join(capsys.readouterr().err.split()) and len(server.requests) == 4
 
 
 @pytest.mark.parametrize("task", ["intervention", "pairs", "diagnosis", "rubric", "relevance"])
