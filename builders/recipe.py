@@ -112,7 +112,7 @@ class ModelOptions(Options):
     ] = ()
     prompts: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder with your own prompt texts.")] = None
     concurrency: Annotated[int, typer.Option(min=1, help="Maximum concurrent requests to the model.")] = 16
-    timeout: Annotated[float, typer.Option(min=1.0, help="Timeout per request to the model, in seconds.")] = 120.0
+    timeout: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Timeout per request, in seconds.")] = 120.0
 
 
 Chosen = TypeVar("Chosen", bound=Options)

@@ -60,7 +60,7 @@ class _Product:
 
 def command(
     file: Path = typer.Argument(..., metavar="FILE.py", help="Python file with the function `reply`."),
-    timeout: float = typer.Option(120.0, min=0.1, help="Maximum seconds per answer."),
+    timeout: float = typer.Option(120.0, min=0.1, max=86400.0, help="Maximum seconds per answer."),
 ) -> int:
     """Probe a product before it plays doctor or clinician: six tests of the function in FILE.py.
 

@@ -91,7 +91,7 @@ class Asking:
     ] = ()
     concurrency: Annotated[int, typer.Option(min=1, help="Number of concurrent dialogues.")] = 16
     max_retries: Annotated[int, typer.Option(min=0, help="Retries for a failed request.")] = 5
-    timeout: Annotated[float, typer.Option(min=1.0, help="Timeout per request, in seconds.")] = 120.0
+    timeout: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Timeout per request, in seconds.")] = 120.0
     max_invalid: MaxInvalid = MAX_INVALID
     bare: Annotated[
         bool, typer.Option("--bare", help="Run without inspect_ai and its log; faster with scripted agents.")

@@ -83,7 +83,7 @@ class Serving:
     base_url: Annotated[
         tuple[str, ...], typer.Option(metavar="URL|ROLE=URL", help="Base URL of the models' server. May be repeated.")
     ] = ()
-    timeout: Annotated[float, typer.Option(min=1.0, help="Seconds to wait for a model's answer.")] = 60.0
+    timeout: Annotated[float, typer.Option(min=1.0, max=86400.0, help="Seconds to wait for a model's answer.")] = 60.0
     price: Price = ()
     database: Database = None
     task: Annotated[

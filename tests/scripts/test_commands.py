@@ -53,13 +53,16 @@ def test_a_command_without_json_prints_no_table(words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("words", [pytest.param(line, id=" ".join(line)) for line, _ in _lines(COMMANDS)])
 def test_a_number_that_a_library_refuses_after_the_work_is_refused_before(words: tuple[str, ...]) -> None:
-    """Random generators take no seed below 0, and not all take a large one; resamples are held in memory."""
+    """Random generators take no seed below 0, and not all take a large one; resamples are held in memory; `--timeout
+    inf` is no whole number of seconds."""
     for option in find(words)[0].params:
         bounds = getattr(option, "type", option)  # of a type, in earlier versions of typer
         if option.name in ("seed", "sample_seed"):
             assert bounds.min == 0, option.name
         if option.name == "resamples":
             assert 0 < bounds.min < bounds.max <= 10**6
+        if option.name == "timeout":
+            assert 0 < bounds.min < (bounds.max or 0), "a day at most"
 
 
 def test_an_unwritable_folder_is_reported_before_the_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
