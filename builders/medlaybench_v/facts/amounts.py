@@ -235,7 +235,7 @@ def _basis_of_change(expert: Reading, quantity: Quantity, lay: Reading, other: Q
     if quantity.kind in _WITHOUT_UNIT:
         return Basis.CONTRADICTED if _is_recounted(expert, quantity, lay, other) else Basis.READ
     if other.bound in _LIMITS and not quantity.bound and abs(other.value - quantity.value) <= 0.4 * abs(quantity.value):
-        return Basis.READ
+        return Basis.READ if quantity.step else Basis.UNMET  # "under 3 mm" of 8 French
     return Basis.CONTRADICTED
 
 

@@ -320,6 +320,7 @@ def test_a_gate_names_what_is_wrong(gate: str, expert: str, lay: str, reason: st
     [
         ("numbers", "MRI from March 2012.", "MRI from 2012.", "lost: March"),
         ("numbers", "An 8 French tube.", "A tube about 3 mm wide.", "8 French became 3 mm"),
+        ("numbers", "A 5-Fr catheter.", "A tube under 2 mm wide.", "5-Fr became 2 mm"),
         ("certainty", "MRI: malignancy is unlikely.", "MRI: this is not cancer.", "lost: unlikely"),
         ("invention", "CT of a fetus.", "CT of an unborn boy.", "new: unborn boy"),
         (
