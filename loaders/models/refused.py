@@ -20,7 +20,7 @@ _NAMED = {
     "max_tokens": re.compile(r"\buse\W+max_completion_tokens\b", re.I),
     "system": re.compile(
         r"\b(?:system|developer)\b.*\bnot (?:supported|enabled|allowed)|only user\b.*\broles are supported"
-        r"|must alternate",
+        r"|must alternate|\bnot support\W+(?:system|developer)\b",
         re.IGNORECASE,
     ),
     TEMPERATURE: re.compile(r"\btemperature\b", re.I),

@@ -439,12 +439,16 @@ TAKES_NOT: list[tuple[Callable[[dict[str, Any]], bool], str]] = [
         lambda body: body["messages"][0]["role"] == "system",
         "Only user, assistant and tool roles are supported, got system.",
     ),
+    (
+        lambda body: body["messages"][0]["role"] == "system",
+        "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+    ),
 ]
 
 
 @both_ways
 @pytest.mark.parametrize("code", [400, 500], ids=["refused", "by llama.cpp"])
-@pytest.mark.parametrize(("held", "message"), TAKES_NOT, ids=["schema", "seed", "max_tokens", "system"])
+@pytest.mark.parametrize(("held", "message"), TAKES_NOT, ids=["schema", "seed", "max_tokens", "system", "role"])
 def test_what_a_server_does_not_take_is_left_out_from_then_on(
     server: ChatServer, calm: Calm, held: Callable[[dict[str, Any]], bool], message: str, code: int
 ) -> None:
