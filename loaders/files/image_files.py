@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, starmap
 from pathlib import Path
 
 from loaders.errors import InputError
@@ -123,10 +123,8 @@ def _with_problem(folder: Path, paths: Iterable[tuple[Path, str]]) -> list[Image
 
 def _named(folder: Path, paths: Iterable[tuple[Path, str]]) -> list[ImageFile]:
     """The files with their problems, by name: one spelling of accented letters, whatever the file system uses."""
-    found = []
-    for path, problem in paths:
-        found.append(ImageFile(unicodedata.normalize("NFC", shown_name(path, folder)), path, problem))
-    return sorted(found, key=lambda file: file.name)
+    named = ((unicodedata.normalize("NFC", shown_name(path, folder)), path, problem) for path, problem in paths)
+    return sorted(starmap(ImageFile, named), key=lambda file: file.name)
 
 
 def _of_link(path: Path, folder: Path) -> str:

@@ -75,10 +75,8 @@ def cause_of(error: BaseException) -> BaseException:
 def said_in(body: object) -> str:
     """What a provider says in the body of an error, whose form each server chooses; "" for nothing, and for a page.
 
-    >>> said_in([{"error": {"message": "too long"}}]), said_in({"detail": [{"msg": "Unknown", "loc": ["body", "n"]}]})
-    ('too long', 'Unknown: body.n')
-    >>> said_in({"message": "too long", "loc": ["body"]})
-    'too long'
+    >>> said_in([{"message": "too long", "loc": ["body"]}]), said_in({"detail": [{"msg": "Unknown", "loc": ["n"]}]})
+    ('too long', 'Unknown: n')
     """
     while isinstance(body, list | dict):
         match body:

@@ -99,11 +99,8 @@ class Tries:
             return unusable(self.name, error, self.secrets)
         cause = cause_of(error)
         status = getattr(cause, "status_code", None)
-        if (
-            status == 401
-            or (status == 403 and not _OF_THE_TEXT.search(text))
-            or (status == 400 and _OF_THE_KEY.search(text))
-        ):
+        of_the_key = (status == 403 and not _OF_THE_TEXT.search(text)) or (status == 400 and _OF_THE_KEY.search(text))
+        if status == 401 or of_the_key:
             do = "Check the key and what it may use, then run the same command again"
             return ModelRefused(self.name, found=f"refused the API key: {text}", do=do)
         if status == 402 or _spent(cause) or (status == 400 and _OF_CREDIT.search(text)):

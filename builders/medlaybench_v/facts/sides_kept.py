@@ -195,16 +195,13 @@ def _new_both(expert: Reading, lay: Reading, there: list[Side]) -> str:
 
 def _of_one_alone(expert: Reading, lay: Reading) -> str:
     """What the expert caption tells of one side and denies of the other, where the lay caption denies nothing."""
-    if "unilateral" in expert.bag and _ONE.isdisjoint(lay.bag):  # "of both hips one slips"
+    if "unilateral" in expert.bag and lay.bag.isdisjoint(("one", "single", LEFT, RIGHT)):  # "of both hips one slips"
         return "unilateral became both"
     if lay.get(may_deny):
         return ""
     signs = expert.get(signs_of_places)
     free = [side for side in (LEFT, RIGHT) if signs.get(side) == {-1}]
     return f"none on the {free[0]} became both" if len(free) == 1 and {1} in (signs.get(LEFT), signs.get(RIGHT)) else ""
-
-
-_ONE = frozenset(("one", "single", LEFT, RIGHT))
 
 
 def _singular(expert: Reading, concept: str, one_sided: set[str]) -> bool:
