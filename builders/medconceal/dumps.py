@@ -1,4 +1,4 @@
-"""Records of a Reddit dump, streamed in constant memory: Zstandard or plain JSON lines, or Parquet.
+"""Records of a Reddit dump, streamed in constant memory: Zstandard or plain JSON lines, Parquet, or other tables.
 
 Files are untrusted. A file that unpacks to hundreds of times its size, one that needs a larger window than any
 compressor uses, and one that was cut off each end in one error that says so. A line that is not a record, or is longer
@@ -18,10 +18,11 @@ from loaders.errors import CHECK_LINES, InputError, MissingExtra
 from loaders.files.bad_rows import BadRow
 from loaders.files.opening import blocks_of, open_file
 from loaders.files.paths import name_of
-from loaders.files.tables import Placed, json_record, open_parquet, parquet_rows
+from loaders.files.tables import Placed, json_record, parquet_rows, read_records
 from loaders.files.texts import stream_lines
 
-ENDINGS = (".zst", ".jsonl", ".ndjson", ".parquet")
+_LINED = (".zst", ".jsonl", ".ndjson")
+ENDINGS = (*_LINED, ".parquet", ".csv", ".json")
 LINES = "lines"
 _BLOCK = 1 << 20  # bytes read at a time
 # Limits on a dump. A post has at most 40,000 characters; real dumps unpack to 5-20 times their size.
@@ -34,7 +35,7 @@ PATIENCE = 64 << 20  # bytes that any file may unpack to
 def records(
     path: Path, wanted: Callable[[bytes], bool], columns: Sequence[str], lines: Counter[str] | None = None
 ) -> Iterator[Placed | BadRow]:
-    """Records with their place: those whose line is `wanted`, or all rows of a Parquet file.
+    """Records with their place: those whose line is `wanted`, or all of a table, such as a CSV or a JSON list.
 
     `wanted` looks at a line before it is parsed, and may only err by letting too much through. From Parquet only
     `columns` are read. A line that does not begin and end like a record is bad, wanted or not. `lines` counts all that
@@ -44,12 +45,10 @@ def records(
     Zstandard file if nothing that reads one is installed.
     """
     read = Counter[str]() if lines is None else lines
-    if path.suffix not in ENDINGS:
-        raise InputError(path, found=f"a {path.suffix or 'nameless'} file", expected=" or ".join(ENDINGS))
-    if path.suffix == ".parquet":
-        with open_parquet(path) as file:
-            present = [name for name in columns if name in file.schema_arrow.names]
-        for row in parquet_rows(path, present):
+    if path.suffix not in _LINED:
+        table = read_records(path)
+        present = [name for name in table.columns if name in columns]
+        for row in parquet_rows(path, present) if path.suffix == ".parquet" else table.each(None):
             read[LINES] += 1
             yield row
         return

@@ -42,6 +42,7 @@ from builders.medconceal.sources import (
     Written,
     open_source,
 )
+from builders.medconceal.spool import Admission, spool_threads
 from builders.medconceal.steps import (
     FINISHED,
     NO_ANSWER,
@@ -58,7 +59,7 @@ from builders.medconceal.steps import (
     select,
     specialty,
 )
-from builders.medconceal.threads import Admission, spool_threads, thread_rows
+from builders.medconceal.threads import thread_rows
 from builders.pipeline.keys import in_one_form
 from builders.pipeline.run import Run
 from builders.pseudonyms import PUBLIC_KEY, fingerprint, read_key
@@ -104,7 +105,7 @@ class Options(ModelOptions):
         typer.Option(
             metavar=f"{SAMPLE}|{SAMPLE_THREADS}|{THREADS}DIR|{THREADS}FILE,FILE|{OWN_CASES}FILE",
             help="Bundled cases; bundled threads; r/AskDocs dumps (submissions and comments; .zst, .jsonl, "
-            "Parquet); or your own patient profiles (YAML as from `bedside cases new`, CSV, TSV, JSON, JSON "
+            "Parquet, CSV, JSON); or your own patient profiles (YAML as from `bedside cases new`, CSV, TSV, JSON, JSON "
             "Lines, Parquet), which are published only with `bedside publish --own`.",
         ),
     ] = None

@@ -24,7 +24,7 @@ from typing import Any
 
 import zstandard
 
-from builders.medconceal.threads import FLAIR, spool_threads
+from builders.medconceal.spool import FLAIR, spool_threads
 from scripts.bench.apart import Measured, Row, apart, best_apart, ended
 from scripts.bench.rival_finders import peak_megabytes
 from scripts.terminal.console import output, table

@@ -31,7 +31,8 @@ from builders.curation.review import read_decisions, read_queue
 from builders.curation.sampling import read_prevalence
 from builders.medconceal.plausibility import read_plausibility
 from builders.medconceal.sources import open_source as open_patients
-from builders.medconceal.threads import spool_threads, thread_rows
+from builders.medconceal.spool import spool_threads
+from builders.medconceal.threads import thread_rows
 from builders.medlaybench_v.recognizers import MedcatRecognizer, SpacyRecognizer
 from builders.medlaybench_v.sources import open_source as open_captions
 from builders.medlaybench_v.vocabulary import read_vocabulary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sqlite3
 import sys
@@ -19,9 +20,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders.medconceal import dumps, threads
+from builders.medconceal import dumps
 from builders.medconceal.dumps import LINES, records
-from builders.medconceal.threads import FLAIR, Admission, spool_threads, thread_rows
+from builders.medconceal.spool import FLAIR, Admission, _of_posts, spool_threads
+from builders.medconceal.threads import thread_rows
 from builders.samples.medconceal import comments, submissions
 from loaders.errors import InputError, MissingExtra
 from loaders.files.bad_rows import BadRow
@@ -73,7 +75,24 @@ def as_parquet(folder: Path, name: str, lines: list[str]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("written", [as_jsonl, as_zst, as_parquet])
+def as_json(folder: Path, name: str, lines: list[str]) -> Path:
+    path = folder / f"{name}.json"
+    path.write_text(f"[{','.join(lines)}]")
+    return path
+
+
+def as_csv(folder: Path, name: str, lines: list[str]) -> Path:
+    """As pandas writes one, whose cells hold objects as Python shows them."""
+    path = folder / f"{name}.csv"
+    rows = [json.loads(line) for line in lines]
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, sorted({column for row in rows for column in row}))
+        table.writeheader()
+        table.writerows(rows)
+    return path
+
+
+@pytest.mark.parametrize("written", [as_jsonl, as_zst, as_parquet, as_json, as_csv])
 def test_all_kinds_give_the_same_threads(tmp_path: Path, written: Callable[[Path, str, list[str]], Path]) -> None:
     found = spool_threads(
         [written(tmp_path, "submissions", list(submissions()))],
@@ -321,6 +340,10 @@ def test_what_was_deleted_after_the_archive_had_it_is_left_out(tmp_path: Path) -
     lines[6] = json.dumps({**json.loads(lines[6]), **later})
     assert conversation(tmp_path, {}, lines)["refused"]["detail"] == "6 turns of at least 8"
     assert b"turn 6" not in (tmp_path / "spool.sqlite").read_bytes()
+    (tmp_path / "spool.sqlite").unlink()
+    for told in (str(later["_meta"]), json.dumps(later["_meta"])):  # in a cell of a table
+        assert conversation(tmp_path, {"_meta": told}, lines)["refused"]["reason"] == "post deleted or removed"
+        (tmp_path / "spool.sqlite").unlink()
 
 
 def test_what_an_archive_found_deleted_is_newer_than_what_another_fetched_before(tmp_path: Path) -> None:
@@ -367,9 +390,10 @@ def test_the_marks_of_the_site_are_no_text(tmp_path: Path, mark: str) -> None:
 def test_a_time_may_be_a_number_a_text_or_a_time(tmp_path: Path) -> None:
     day = datetime(2021, 3, 4, 5, tzinfo=UTC)
     times = [day.timestamp(), str(int(day.timestamp())), "2021-03-04 05:00:00", "2021-03-04T05:00:00Z"]
-    posts = [{"id": name, "created_utc": time} for name, time in zip("abcd", times, strict=True)]
+    times.append("2021-03-04 05:00:00 UTC")
+    posts = [{"id": name, "created_utc": time} for name, time in zip("abcde", times, strict=True)]
     window = {"since": int(day.timestamp()), "until": int(day.timestamp())}
-    assert spooled(tmp_path, posts, **window)[0]["threads"] == 4
+    assert spooled(tmp_path, posts, **window)[0]["threads"] == 5
     (tmp_path / "spool.sqlite").unlink()
     assert spooled(tmp_path, [{"id": "a", "created_utc": day}], ".parquet", **window)[0]["threads"] == 1
 
@@ -391,11 +415,21 @@ def test_community_and_window_are_checked(tmp_path: Path) -> None:
         spooled(tmp_path, [{**post, "subreddit": "x"} for post in posts])
 
 
-@pytest.mark.parametrize("name", ["dump.txt", "dump.parquet", "missing.zst"])
-def test_files_of_another_kind(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("dump.txt", "file type .txt"),
+        ("dump.jsonl.gz", "Unpack it first"),
+        ("dump.parquet", "Parquet"),
+        ("dump.json", "under 'data'"),  # as the API of Arctic Shift answers
+        ("missing.zst", "does not exist"),
+        ("missing.csv", "does not exist"),
+    ],
+)
+def test_files_of_another_kind(tmp_path: Path, name: str, said: str) -> None:
     if "missing" not in name:
-        (tmp_path / name).write_text("what is this")
-    with pytest.raises(InputError):
+        (tmp_path / name).write_text('{"data":[{"id":"a"}]}')
+    with pytest.raises(InputError, match=said):
         lines_of(tmp_path / name)
 
 
@@ -437,4 +471,4 @@ def test_no_comment_of_a_kept_post_is_let_go(link: str, body: str, separators: t
     record = {"body": tricky, "link_id": link} if before else {"link_id": link, "body": tricky}
     line = json.dumps(record, separators=separators).encode()
     if link[3:] == "abc" and link.startswith("t3_"):
-        assert threads._of_posts(frozenset({b"abc"}))(line)
+        assert _of_posts(frozenset({b"abc"}))(line)

@@ -20,8 +20,9 @@ from builders.medconceal.profiles import Extracted, category_of, extract, publis
 from builders.medconceal.prompts import read_prompts
 from builders.medconceal.questions import plan_of, rarity_of, scenarios_of, specialty_of
 from builders.medconceal.sources import SAMPLE_THREADS, Dumps, open_source
+from builders.medconceal.spool import spool_threads
 from builders.medconceal.steps import SOURCE, clean, finish, select
-from builders.medconceal.threads import spool_threads, thread_rows
+from builders.medconceal.threads import thread_rows
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
 from loaders.medconceal import CATEGORIES, SCENARIOS, SPECIALTY_CASES
