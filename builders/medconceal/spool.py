@@ -121,8 +121,7 @@ def _fill(
         _insert(base, "comments", replies)
     (counts[_REPLIES],) = base.execute("SELECT COUNT(*) FROM comments").fetchone()
     counts[_FLAIRED] = counts["threads"] = len(posts)
-    if bad := base.execute("SELECT COUNT(*) FROM bad").fetchone()[0]:
-        counts[_BAD] = bad
+    (counts[_BAD],) = base.execute("SELECT COUNT(*) FROM bad").fetchone()
     base.executemany("INSERT INTO facts VALUES (?, ?)", sorted((+counts).items()))
     base.execute("COMMIT")
 

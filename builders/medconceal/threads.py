@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 
 from builders.medconceal.chains import (
@@ -50,7 +50,10 @@ def _row(base: sqlite3.Connection, name: str, reference: str, key: bytes) -> Row
         )
         comments = [Comment(*one) for one in found]
         chain = longest_chain(post, comments)
-        refused = refusal_of_words(post, comments) or _too_short(chain)
+        refused = refusal_of_words(post, comments)
+        if refused is None and len(chain) < MIN_TURNS:
+            reason = "chain too short" if chain else "no comment of a verified clinician"
+            refused = reason, f"{how_many(len(chain), 'turn')} of at least {MIN_TURNS}" if chain else ""
     kept: list[Post | Comment] = [] if refused else [post, *chain]
     return {
         "case_id": f"mc-{reference[:12]}",
@@ -68,13 +71,6 @@ def _row(base: sqlite3.Connection, name: str, reference: str, key: bytes) -> Row
         ],
         "edited": sum(one.edited for one in kept),
     }
-
-
-def _too_short(chain: Sequence[Comment]) -> tuple[str, str] | None:
-    if len(chain) >= MIN_TURNS:
-        return None
-    detail = f"{how_many(len(chain), 'turn')} of at least {MIN_TURNS}"
-    return ("chain too short", detail) if chain else ("no comment of a verified clinician", "")
 
 
 def _original_text(one: Post | Comment) -> str:

@@ -130,13 +130,11 @@ def _employer(name: str, before: str) -> str:
     first = name.split()[0]
     if first.casefold() in listed("company"):
         return "[institution]"
-    if is_no_name(first) or is_medical(first) or (first.isupper() and len(first) > 5):
+    if is_no_name(first) or is_medical(first) or (first.isupper() and len(first) > 5) or name.casefold() in coarse():
         return name
     if re.search(r"\b(?:in|from|with|by)\s(?:the\s)?$", before, re.IGNORECASE) and not re.search(
         r"employ", before, re.I
     ):
-        return name
-    if name.casefold() in coarse():
         return name
     return "[institution]"
 

@@ -50,11 +50,6 @@ def _named(word: str) -> bool:
     return not is_no_name(word) and not (is_medical(word) and not is_listed(word))
 
 
-def is_surname(word: str) -> bool:
-    """Whether a word is a listed last name, even if it is an ordinary word too."""
-    return known(word, "last")
-
-
 def _introduced(word: str) -> bool:
     """Whether a word after "my name is" is a name: many first names are ordinary words too."""
     return _named(word) or (known(word, "first") and not word.isupper())
@@ -102,7 +97,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
     # "Dr. Brown". After "my Dr." a sentence may begin: "I saw my Dr. White spots were there".
     (
         _cased(r"(?<![\w'’-])(?<!\b(?:the|our) )(?<!\bmy )(?<!\ba )(?:Dr|Mr|Mrs|Ms|Prof)\b\.?[ \t]+NAME"),
-        is_surname,
+        lambda word: known(word, "last"),
     ),
     (
         _cased(
@@ -192,7 +187,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
             r"|(?:kind(?:est)?|best|warm(?:est)?)?\s?regards|best(?:\swishes)?|much\slove|love|cheers"
             r"|thanks(?:\s(?:all|again|everyone|in\sadvance|so\smuch|a\slot))?|many\sthanks"
             r"|thank\syou(?:\sall)?|warmly|respectfully|signed|tia|take\scare|xx+|gratefully|gruß|grüße"
-            r"|saludos|cordialement)\s?[,.!\-–—~]*\s*NAME(?=\s*(?:[.!)]?\s*$|[.!]?\s*\n|\s?\(|,\s))"
+            r"|saludos|cordialement)\s?[,.!\-–—~]*\s*NAME(?=(?:\sx{1,4}\b)?\s*(?:[.!)]?\s*$|[.!]?\s*\n|\s?\(|,\s))"
         ),
         _signed,
     ),

@@ -98,7 +98,7 @@ AGES = (
     ),
     rule(
         "age",
-        rf"\b((?:he|she|gran(?:ny|dma|dpa)?|mother|father|mum|mom|dad|aunt|uncle)(?:'s|’s|\sis|\swas|,"
+        rf"\b((?:he|she|gran(?:ny|dma|dpa)?|mother|father|mum|mom|dad|aunt|uncle|i(?=.{{2,3}}\s9))(?:'[sm]|’[sm]|\sis|\sam|\swas|,"
         rf"|\s\()\s?){_OLD}(?=\s?(?:[.,;!?)]|and\b|now\b|in\b|$))",
         rf"\1over {OLDEST}",
     ),
@@ -235,7 +235,8 @@ def _if_plate(said: str) -> str:
     return "[number]" if 4 <= sum(map(str.isalnum, said)) <= 8 and any(map(str.isdigit, said)) else said
 
 
-_IBAN = r"(?<!\w)[a-z][\s.-]?[a-z](?:[\s.-]{0,2}\d){2}(?:[\s.–-]{0,2}[a-z0-9]){11,30}(?!\w)"
+# Two small letters before a blank are a word: "on 14.03.87 and 14-03-87 it".
+_IBAN = r"(?<!\w)(?!(?-i:[a-z]{2}\s))[a-z][\s.-]?[a-z](?:[\s.-]{0,2}\d){2}(?:[\s.–-]{0,2}[a-z0-9]){11,30}(?!\w)"
 
 
 def _if_iban(match: re.Match[str]) -> str:

@@ -21,7 +21,6 @@ from builders.curation.identifiers.naming import (
     Judge,
     by_position,
     is_listed,
-    is_surname,
     known,
     sure,
 )
@@ -66,7 +65,7 @@ def _length(words: list[re.Match[str]], lower: bool, whole: bool) -> int:
     for word in words[kept:]:
         if is_possessive(words[kept - 1][0]):
             break
-        if not lower and known(words[kept - 1][0], "first") and is_surname(word[0]):
+        if not lower and known(words[kept - 1][0], "first") and known(word[0], "last"):
             kept += 1
             continue
         if lower and not sure(word[0]) and not whole:
@@ -146,7 +145,7 @@ def _goes_on(found: re.Match[str], run: re.Match[str]) -> bool:
     word, start = found[0], run.start() + found.start()
     if len(word.strip(".")) == 1:
         return True
-    return is_surname(word) or (
+    return known(word, "last") or (
         not is_no_name(word)
         and (is_listed(word) or known(word, "word") or not is_medical(word))
         and not names_a_thing(run.string, start, start + len(word))

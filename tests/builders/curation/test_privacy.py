@@ -79,6 +79,15 @@ from tests.parts.planted import FOLDER, Post, medical, posts
         ("rs12345@example.com or my insta is rs12345", "[email] or my insta is [user]", {"email": 1, "user": 1}),
         ("look for DrakeFan on discord", "look for [user] on discord", {"user": 1}),
         ("I stream on twitch as panicpete", "I stream on twitch as [user]", {"user": 1}),
+        ("I was in the 10 Riverside Road flat when it came", "I was in the [place] flat when it came", {"place": 1}),
+        ("22 Elm Street, Flat B or 22 Elm Street apt 4b", "[place] or [place]", {"place": 2}),
+        ("on 14.03.87 and 14-03-87 it began", "on [date] and [date] it began", {"date": 2}),  # an IBAN by its sum
+        ("I'm 94 and alone. I am 97.", "I'm over 89 and alone. I am over 89.", {"age": 2}),
+        (
+            "My boss at Tesco saw me. Love, Jo x",
+            "My boss at [institution] saw me. Love, [name] x",
+            {"institution": 1, "name": 1},
+        ),
         (
             "wifi password hunter22, Airbnb code HMABCX92KZ",
             "wifi password [number], Airbnb code [number]",
@@ -134,6 +143,7 @@ def test_what_the_rules_are_known_to_miss_and_to_take_by_mistake() -> None:
         "I saw the Dr. White spots came, and Brown urine. I told my doctor. Will it last?",
         "The Thomas test, a Thomas splint, Brown-Séquard syndrome, GERD (also known as GERD), 47,XXX, is",
         "My glasses: -2.25 -0.50 x 180, +1.75/-0.25 x 90",
+        "I'm 110 and 5'2. Jack Daniels, Captain Morgan, Dr Pepper, Ben & Jerry's, Dr. Scholl's insoles",
         "I am of Ashkenazi Jewish descent, with S1Q3T3 on the ECG",
         "Serum NT 1200 pg/ml, Last ACT 2019, Vitamin D OR 50000 IU",
     ],
