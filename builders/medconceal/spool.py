@@ -21,6 +21,7 @@ from typing import Any, NoReturn, TypeGuard
 from builders.medconceal.dumps import records
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
+from loaders.files.cells import cell_text
 from loaders.files.disk import make_folder, scratch, writing
 from loaders.files.paths import is_there
 from loaders.files.tables import Placed, Record
@@ -256,8 +257,8 @@ def _post(record: Record, where: str) -> tuple[Any, ...]:
         _text(record.get("selftext")),
         _whole(record.get("created_utc")),
         _edited(record),
-        bool(record.get("removed_by_category")) or _gone_later(record),
-        bool(record.get("crosspost_parent") or record.get("crosspost_parent_list")),
+        _has(record, "removed_by_category") or _gone_later(record),
+        _has(record, "crosspost_parent") or _has(record, "crosspost_parent_list"),
         record.get("link_flair_text") == FLAIR,
         _version(record),
     )
@@ -275,6 +276,11 @@ def _comment(record: Record, where: str) -> tuple[Any, ...]:
         _edited(record),
         _version(record),
     )
+
+
+def _has(record: Record, name: str) -> bool:
+    """Whether a field holds something; a table may have a word for nothing, such as NULL."""
+    return bool(cell_text(str(record.get(name) or "")))
 
 
 def _gone_later(record: Record) -> bool:

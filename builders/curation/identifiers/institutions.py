@@ -27,7 +27,7 @@ _GENERAL = (
 _INSTITUTIONS = (
     rule(
         "institution",
-        rf"\b(?:University|Hospital|Hôpital|Hospital|College|Church|Universidad|Universidade|Université"
+        rf"\b(?:University|Hospital|Hôpital|College|Church|Universidad|Universidade|Université"
         rf"|Universität|Università|Klinikum|Krankenhaus|Clínica|Clinique|Ospedale|Policlinico|Academy"
         rf"|Institute|Bank|City|County|Diocese)"
         rf"\s+(?:of|de|del|di|da|do|du|des|der|im|am|für|zu)?\s?(?:the\s+|la\s+"

@@ -34,12 +34,7 @@ _NO_UNIT = r"(?!\s?(?:mg|ml|mcg|µg|g|kg|%|weeks?|days?|months?|years?|yrs?|hour
 
 
 def _year(match: re.Match[str]) -> str:
-    year = match.groupdict().get("year")
-    return "[date]" if not year or len(year) != 4 else year
-
-
-def _of_birth(match: re.Match[str]) -> str:
-    return f"{match['before']}[date]"
+    return match.groupdict().get("year") or "[date]"
 
 
 DATES = (
@@ -48,13 +43,13 @@ DATES = (
         rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in|the|,)){{0,3}}[\s:=,]{{0,4}})(?: (?:{_DAY}\s(?:of\s)?{_MONTH}"
         rf"|{_MONTH}\s(?:the\s)?{_DAY})(?:,?\s(?:(?:19|20)\d\d|{_SHORT}))?(?!\w) | \d{{6,8}}\b"
         r"| \d{1,4}\s?[-/.\ ]\s?\d{1,2}(?:\s?[-/.\ ]\s?(?:(?:19|20)\d\d|\d{1,2}))?(?![\w/]))",
-        _of_birth,
+        r"\g<before>[date]",
     ),
     rule(
         "date",
         rf"(?P<before>{_EVENT}(?:\s(?:is|was|on|for|the|of|from)){{0,3}}\s)\d{{1,2}}[/.]\d{{1,2}}(?![\w"
         rf"/.%]|\s?(?:mg|ml|mmhg|pain|times))",
-        _of_birth,
+        r"\g<before>[date]",
     ),
     rule("date", rf"\b{_DAY}\s(?:of\s|de\s)?{_MONTH},?\s(?:of\s|de\s)?{_YEAR}\b", _year),
     rule("date", rf"\b{_MONTH}\s(?:the\s)?{_DAY},?\s{_YEAR}\b", _year),

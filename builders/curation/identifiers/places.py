@@ -31,7 +31,7 @@ _NO_STREET = (
 _STREETS = (
     rule(
         "place",
-        rf"\b(?i:{_UNIT.replace(' ', '')})\d{{1,5}}[A-Za-z]?(?:\s?[-/]\s?\d{{1,5}})?,?\s+{_DIRECTION}(?"
+        rf"\b(?i:{_UNIT})\d{{1,5}}[A-Za-z]?(?:\s?[-/]\s?\d{{1,5}})?,?\s+{_DIRECTION}(?"
         rf":(?:{CAPITAL}|\d{{1,3}}(?:st|nd|rd|th))\.?\s+){{1,4}}{_TYPES}\b\.?"
         rf"(?:\s[NSEW]{{1,2}}\b)?(?:,?\s*(?i:apt|apartment|flat|unit|suite"
         rf"|ste)\.?\s?\#?\s?(?:\w*\d\w*|[A-Z]\b))?(?:,\s{NAMES}(?:\s\d{{4,5}}\b)?)?",

@@ -82,11 +82,11 @@ def as_json(folder: Path, name: str, lines: list[str]) -> Path:
 
 
 def as_csv(folder: Path, name: str, lines: list[str]) -> Path:
-    """As pandas writes one, whose cells hold objects as Python shows them."""
+    """As databases write one, with a word for nothing."""
     path = folder / f"{name}.csv"
-    rows = [json.loads(line) for line in lines]
+    rows = [{name: value for name, value in json.loads(line).items() if value is not None} for line in lines]
     with path.open("w", newline="") as file:
-        table = csv.DictWriter(file, sorted({column for row in rows for column in row}))
+        table = csv.DictWriter(file, sorted({column for row in rows for column in row}), restval="NULL")
         table.writeheader()
         table.writerows(rows)
     return path
