@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
+from builders.medconceal.chains import stated_age
 from builders.medconceal.dumps import records
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
@@ -47,6 +48,7 @@ _KIND = re.compile(r"^t\d_", re.IGNORECASE)
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _OBJECT = re.compile(rb'\{\s*"')
 _LATER = re.compile(r"was_deleted_later\W+(?:true|1)", re.IGNORECASE)
+_AGAIN = re.compile(r"retrieved_2nd_on\W+(\d+)")
 _FLAIRED, _REPLIES, _BAD = "submissions with the flair", "comments of them", "lines that cannot be read"
 _ELSEWHERE, _OUTSIDE = "submissions of another community", "submissions outside the window"
 
@@ -246,7 +248,8 @@ def _insert(base: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]
 def _version(record: Record) -> int:
     """When a record was written, as far as it says: when it was fetched, else last changed, else created."""
     times = ("retrieved_on", "retrieved_utc", "edited", "created_utc")
-    return max(_whole(record.get(name)) for name in times)
+    again = _AGAIN.search(str(record.get("_meta")))
+    return max(_whole(told) for told in (*map(record.get, times), again and again[1]))
 
 
 def _post(record: Record, where: str) -> tuple[Any, ...]:
@@ -271,11 +274,21 @@ def _comment(record: Record, where: str) -> tuple[Any, ...]:
         _name(record.get("parent_id")),
         _text(record.get("author")) or "[deleted]",
         _text(record.get("author_flair_text")),
-        "[deleted]" if _gone_later(record) else _text(record.get("body")),
+        _body(record),
         _whole(record.get("created_utc")),
         _edited(record),
         _version(record),
     )
+
+
+def _body(record: Record) -> str:
+    """The text of a comment; of one that was deleted or removed later only the age: no thread of a minor is admitted,
+    whatever else its poster took back."""
+    text = _text(record.get("body"))
+    if not _gone_later(record):
+        return text
+    age = stated_age(text, head=0)
+    return "[removed by its author]" + f" I am {age}" * (age is not None)
 
 
 def _has(record: Record, name: str) -> bool:
