@@ -242,7 +242,8 @@ def _manifest(known: Corpus, folder: Path, at: str) -> Manifest:
 
 def _splits(available: Mapping[str, object], split: str | None, at: str) -> list[str]:
     if split is not None and split not in available:
-        raise InputError(at, found=f"no split {split!r}", expected="one of " + ", ".join(order_splits(available)))
+        expected = "one of " + ", ".join(order_splits(available))
+        raise InputError(at, found=f"no split {split!r}", expected=expected, do="Name one of these (--split)")
     return [split] if split is not None else order_splits(available)
 
 

@@ -42,8 +42,10 @@ _ASKED = {(row["block"], row["field"]): row["question"].format(**_NAMED) for row
 _QUESTIONS = {key: question for key, question in _ASKED.items() if key[0] != "hidden_concerns"}
 """(block, field) -> the question. A block of "" is the profile itself."""
 _CONCERN = {field: question for (block, field), question in _ASKED.items() if block == "hidden_concerns"}
-SOURCE_COLUMNS = tuple(
-    ((f"{block}.{field}" if block else field,), question) for (block, field), question in _ASKED.items()
+_PRIMARY = "Which of the concerns, from 0, or its content word for word"
+SOURCE_COLUMNS = (
+    *(((f"{block}.{field}" if block else field,), question) for (block, field), question in _ASKED.items()),
+    (("intervention.primary_concern",), _PRIMARY),
 )
 """The fields that a table of profiles may hold: each with its block and its meaning."""
 _OPTIONAL = {row["field"] for row in _TABLE if row["may_be_empty"]}
@@ -92,7 +94,7 @@ def template() -> str:
                 entries += ["  hidden_concerns:  # two or more", *concern]
             entries.append(f"  {own}:")
             if own == "intervention":
-                entries.append("    primary_concern:  # which of the concerns, from 0, or its content word for word")
+                entries.append(f"    primary_concern:  # {_PRIMARY}")
         block = own
         entries.append(f"{'    ' if own else '  '}{field}:  # {question}")
     return "\n".join([*lines, "-" + entries[0][1:], *entries[1:]]) + "\n"

@@ -209,8 +209,9 @@ def _statistics(measure: Measure, written: Mapping[str, Sequence[Written]], rows
 
 
 def _write_exclusions(folder: Path, exclusions: Iterable[Row]) -> tuple[ExclusionFacts, Counter[str], str]:
-    """Also how many rows each reason has, and the first row whose reason has a detail: no release may hold them."""
-    digest, example = ContentDigest(), ""
+    """Also how many rows each reason has, and the first row of the most frequent one that has details: no release may
+    hold them."""
+    digest, examples = ContentDigest(), dict[str, str]()
     reasons: Counter[str] = Counter()
     shard = Shard(folder / EXCLUSIONS_FILE, EXCLUSIONS)
     try:
@@ -221,10 +222,11 @@ def _write_exclusions(folder: Path, exclusions: Iterable[Row]) -> tuple[Exclusio
             for row in table.to_pylist():
                 digest.update(row)
                 reasons[row["reason"]] += 1
-                if row["detail"] and not example:
-                    example = f"{row['key']}: {row['detail']}"
+                if row["detail"]:
+                    examples.setdefault(row["reason"], f"{row['key']}: {row['detail']}")
     finally:
         shard.close()
+    example = next((examples[reason] for reason, _ in reasons.most_common() if reason in examples), "")
     return ExclusionFacts(rows=digest.rows, content_digest=digest.hexdigest()), reasons, example
 
 

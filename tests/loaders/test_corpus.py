@@ -100,7 +100,7 @@ def test_a_release_without_images(tmp_path: Path) -> None:
 
 
 def test_what_a_folder_cannot_give(release: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no split 'validation' .expected one of train, test"):
+    with pytest.raises(InputError, match=r"no split 'validation' .expected one of train, test.*--split"):
         load("medlaybench-v", "validation", source=release)
     with pytest.raises(InputError, match=r"revision 'v1\.0\.0' of a folder"):
         load("medlaybench-v", revision="v1.0.0", source=release)

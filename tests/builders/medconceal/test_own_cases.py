@@ -511,5 +511,10 @@ def test_a_template_is_filled_in_and_its_release_is_kept(tmp_path: Path, capsys:
     assert "is not a terminal" in capsys.readouterr().err
 
 
-def test_every_documented_column_is_a_field_that_a_mapping_may_name() -> None:
-    assert {name.rpartition(".")[2] for names, _ in recipe.RECIPE.source_columns for name in names} <= set(FOREIGN)
+def test_every_documented_column_is_a_field_that_a_mapping_may_name_and_every_needed_one_is_documented() -> None:
+    documented = {name for names, _ in recipe.RECIPE.source_columns for name in names}
+    assert {name.rpartition(".")[2] for name in documented} <= set(FOREIGN)
+    with pytest.raises(InputError) as error:
+        read_foreign({"age": 40}, {}, where="row 1", case_id="row", author="own", attribution="own")
+    lacking = set(error.value.found.partition(";")[0].removeprefix("lacks ").split(", "))
+    assert "intervention.primary_concern" in lacking and lacking - documented == {"hidden_concerns"}

@@ -153,7 +153,7 @@ def test_place_time_locale_and_hash_seed_change_no_byte(tmp_path: Path) -> None:
 def test_no_row_left_tells_the_reasons(tmp_path: Path) -> None:
     with pytest.raises(ReleaseError, match=r"no rows are left \(no licence: 2; no caption: 1\)") as error:
         write_small(tmp_path / "out", [])
-    assert "the first is x0: row 0" in str(error.value)
+    assert "the first is x1: row 1" in str(error.value)
     with pytest.raises(ReleaseError, match=r"no rows are left \(the source was empty\)"):
         write_small(tmp_path / "out", [], exclusions=[])
     assert siblings(tmp_path / "out") == []
