@@ -196,7 +196,7 @@ def revision(path: Path) -> str:
     return next((child.name for child, parent in pairwise(path.parents) if parent.name == "snapshots"), "local")
 
 
-def loaded(model: str, load: Callable[[], Any], *, do: str) -> Any:
+def loaded(model: str, load: Callable[[], Any], *, do: str, found: str = "cannot be loaded") -> Any:
     """The result of `load`; any error of a library on damaged or unsuitable files becomes a ModelError."""
     try:
         return load()
@@ -205,5 +205,5 @@ def loaded(model: str, load: Callable[[], Any], *, do: str) -> Any:
     except Exception as problem:  # each library has its own errors
         refuse_disk(problem, Path(model))
         lines = str(problem).strip().splitlines() or [""]
-        found = f"cannot be loaded: {type(problem).__name__}: {' '.join(line.strip() for line in lines[:3])[:400]}"
-        raise ModelError(model, found=found, do=do) from problem
+        why = f"{type(problem).__name__}: {' '.join(line.strip() for line in lines[:3])[:400]}"
+        raise ModelError(model, found=f"{found}: {why}", do=do) from problem

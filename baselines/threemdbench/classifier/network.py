@@ -7,6 +7,7 @@ random:tiny                            a tf_efficientnetv2_s of a tenth of the w
 
 from __future__ import annotations
 
+import copy
 import difflib
 import sys
 from collections.abc import Mapping
@@ -55,6 +56,22 @@ class Network:
     def paper_name(self) -> str:
         """The name in Table 8 if it is one of the paper's, else its own."""
         return next((paper for paper, name in PAPER.items() if name == self.name), self.name)
+
+    def check(self, batch: int = 0) -> None:
+        """Raises ModelError if the network takes no picture of these sizes or, unless 0, learns nothing from `batch` of
+        them: better now than at the first photo, or at the first validation."""
+        module, input = copy.deepcopy(self.module), self.input  # a batch changes the statistics of the layers
+        device = next(module.parameters()).device
+
+        def passed() -> None:
+            with torch.no_grad():
+                if batch:
+                    module.train()(torch.zeros(min(batch, 2), 3, input.train_size, input.train_size, device=device))
+                module.eval()(torch.zeros(1, 3, input.test_size, input.test_size, device=device))
+
+        alone, larger = (" one by one", ", or a larger --batch-size") if batch == 1 else ("", "")
+        found = f"fails on pictures of {input.train_size} pixels{alone}, or of {input.test_size} in testing"
+        loaded(self.name, passed, found=found, do=f"Use another --size or --test-size{larger}")
 
 
 def open_network(

@@ -58,6 +58,7 @@ def open_backbone(
     setting = Setting.of(device, "fp32")
     network = open_network(name, classes=0, weights=weights, test_size=size, seed=seed)
     module = ready(network.module, setting)
+    network.check()
     views = TestViews([], network.input)
     identity = {
         "source": network.source,

@@ -76,7 +76,7 @@ class Training:
     `identity` is what must not change between start and resumption besides the recipe: data, network, versions. A
     checkpoint is saved after every epoch, and after the step at which the last one is `checkpoint_seconds` old.
 
-    Raises InputError for a damaged checkpoint or one of another training.
+    Raises InputError for a damaged checkpoint or one of another training, ModelError as `Network.check`.
     """
 
     def __init__(
@@ -110,6 +110,7 @@ class Training:
             "device": accelerator.device.type,
         }  # fmt: skip
         self.module = network.module.to(accelerator.device, memory_format=torch.channels_last)
+        network.check(self.batch // accelerator.num_processes)
         self.average = ModelEmaV3(self.module, decay=recipe.ema, use_warmup=True)
         self.optimizer = torch.optim.AdamW(_groups(self.module, recipe), lr=recipe.learning_rate, foreach=True)
         self.position = _Position()

@@ -35,12 +35,14 @@ from baselines.threemdbench.classifier.cues import More, Search, read_cues, writ
 from baselines.threemdbench.classifier.data import UNKNOWN, Labelled, Photo, from_folder
 from baselines.threemdbench.classifier.network import Input, open_network
 from baselines.threemdbench.classifier.pictures import Pictures
+from baselines.threemdbench.classifier.probe import open_backbone
 from baselines.threemdbench.classifier.recipe import Recipe, epoch_order
 from baselines.threemdbench.classifier.scoring import BY_CLASS, TABLE, Answers, Scoring
-from baselines.threemdbench.classifier.training import _groups
+from baselines.threemdbench.classifier.training import Training, _groups
 from baselines.threemdbench.classifier.views import TrainViews
-from loaders.errors import InputError
+from loaders.errors import InputError, ModelError
 from loaders.threemdbench import NAMES
+from scripts.run.classifier.device import accelerator_of
 from scripts.run.classifier.ending import _scored
 from scripts.run.classifier.options import Classifying
 from scripts.run.classifier.training import _recipe
@@ -217,6 +219,17 @@ def test_published_weights_get_new_heads_and_positions(name: str, size: int, tmp
     alike = [key for key, value in network.module.state_dict().items() if torch.equal(value, published[key])]
     assert len(published) - len(alike) <= 4
     assert network.module.eval()(torch.zeros(1, 3, size, size)).shape == (1, 3)
+
+
+def test_a_network_that_fails_on_its_pictures_is_told_before_the_first(tmp_path: Path) -> None:
+    """At 16 pixels the last layer has one value per picture, of which a batch of one has no deviation; and CrossViT
+    cuts pictures in two ways, of which 64 pixels fit one."""
+    network = open_network("random:test_resnet", classes=2, size=16, test_size=16)
+    pictures = {split: Pictures(photos(2), 16) for split in ("train", "validation")}
+    with pytest.raises(ModelError, match="one by one.* larger --batch-size"):
+        Training(network, pictures, Recipe(batch_size=1), tmp_path, accelerator_of("cpu", "fp32"), identity={})
+    with pytest.raises(ModelError, match="in testing: RuntimeError"):
+        open_backbone("random:crossvit_tiny_240", device="cpu", size=64)
 
 
 def test_the_first_layer_learns_at_its_share_of_the_rate() -> None:
