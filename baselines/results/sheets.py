@@ -22,8 +22,8 @@ Item = TypeVar("Item")
 UNFILLED = "Have the rater complete or correct this cell"
 
 # What a spreadsheet takes for a formula, also in full width, and whatever blanks precede it; a tab or a line end may
-# begin another cell.
-_FORMULA = re.compile(r"'*(?:[\s\ufeff\u200b]*[=+\-@＝＋－＠]|[\t\r\n])")
+# begin another cell. And an id that it saves as another number: 0012, 123e45, or one of more digits than it shows.
+_FORMULA = re.compile(r"'*(?:[\s\ufeff\u200b]*[=+\-@＝＋－＠]|[\t\r\n]|(?:0\d+|\d+[eE]\d+|\d{12,})$)")
 # What a spreadsheet makes of the column 1.2: the number 1,2, or a day as 01.02.2026, "01. Feb" or 1-Feb.
 _NUMBERED = re.compile(
     r"0?([1-9])(?:[.,]0?([1-9])(?:\.(?:\d\d|\d{4})?)?|[. -]{1,2}(jan|jän|feb|mar|mär|mrz)[a-zä]*\.?)"

@@ -312,10 +312,11 @@ def test_a_run_without_results_or_with_a_cell_twice_is_refused(tmp_path: Path) -
 
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1", "\ufeff=1", "＝1", "'=1", "''@x", "－1"]
+IDS = ["0012", "452627e94200346", "4526278194200346"]  # of a picture, and of runs
 
 
-@pytest.mark.parametrize("text", FORMULAS)
-def test_no_cell_of_a_table_is_a_formula_and_every_text_comes_back(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", [*FORMULAS, *IDS])
+def test_no_cell_of_a_table_is_a_formula_or_a_number_and_every_text_comes_back(text: str, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_bytes(table_bytes(("note", "number"), [{"note": text, "number": -1.5}, {"note": "a - b"}]))
     with path.open(encoding="utf-8", newline="") as handle:
