@@ -21,6 +21,7 @@ from loaders.files.paths import is_file
 SMALL_FILES = ("*.json", "*.txt", "*.model")  # configurations and tokenizers, never weights
 FETCH_SMALL = " ".join(f"--include '{pattern}'" for pattern in SMALL_FILES)
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")
+_OTHER_KIND = {"open_clip_config.json": "hf", "config.json": "hf-hub"}  # what a repository without it may be
 
 # Missing files, refusals and lost connections; an impossible repository name is a ValueError.
 _ABSENT = (EntryNotFoundError, HfHubHTTPError, OSError, ValueError)
@@ -76,6 +77,8 @@ class Repository:
             return ModelError(self.model, found=found, do="Check its name; if it is gated: hf auth login")
         if isinstance(problem, EntryNotFoundError) and not isinstance(problem, LocalEntryNotFoundError):
             do = "Download it, add this file, such as from the model that it was made from, and name the folder instead"
+            if file in _OTHER_KIND and self.model.endswith(f":{self.repo}"):
+                do = f"Perhaps it is one of the other kind: {_OTHER_KIND[file]}:{self.repo}"
             return ModelError(self.model, found=f"the repository {self.repo} has no {file}", do=do)
         where = Path(constants.HF_HUB_CACHE) / f"{self.kind}s--{self.repo.replace('/', '--')}"
         command = f"hf download {self.repo} " + (self.fetch or f"'{file}'")

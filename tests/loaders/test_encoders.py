@@ -258,6 +258,8 @@ def test_the_environment_alone_is_enough(hub: Path) -> None:
 def test_a_local_folder_is_as_good(repo: str, hub: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(repository(hub, repo), tmp_path / "mine"))
     if repo == BIOMED_CLIP:  # its text tower's configuration is another repository's, the tokenizer must be in it
+        with pytest.raises(ModelError, match=f"the folder has no tokenizer .* hf download {BERT} "):
+            open_encoder(str(folder))
         shutil.copy(repository(hub, BERT) / "vocab.txt", folder)
         settings = {"do_lower_case": True, "tokenizer_class": "BertTokenizer"}
         (folder / "tokenizer_config.json").write_text(json.dumps(settings))
@@ -451,6 +453,10 @@ def test_a_file_that_the_repository_itself_lacks_is_not_to_be_fetched(
     with pytest.raises(ModelError, match=r"has no preprocessor_config\.json") as caught:
         open_encoder("PubMedCLIP")
     assert "hf download" not in str(caught.value)
+    for kind, other in (("hf", "hf-hub"), ("hf-hub", "hf")):  # what the repository is instead
+        (repository(own_hub, PUBMED_CLIP) / "config.json").unlink(missing_ok=True)
+        with pytest.raises(ModelError, match=f"of the other kind: {other}:{PUBMED_CLIP}"):
+            open_encoder(f"{kind}:{PUBMED_CLIP}")
 
 
 @pytest.mark.parametrize(

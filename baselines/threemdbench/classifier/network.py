@@ -213,7 +213,8 @@ def _load(name: str, module: Any, path: Path) -> None:
     from safetensors.torch import load_file
 
     if path.suffix != ".safetensors":
-        raise InputError(path, found="not a .safetensors file", expected="weights without embedded code")
+        do = "Save the state_dict of the network with safetensors.torch.save_file"
+        raise InputError(path, found="not a .safetensors file", expected="weights without embedded code", do=do)
     with open_by_number(path, expected="a file of weights") as file:
         state = loaded(name, lambda: load_file(file), do="Download the file again")
     kept, absent, unfit = _fitting(module, state)
