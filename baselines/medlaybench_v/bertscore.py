@@ -37,13 +37,11 @@ class BertScore:
         with MissingExtra.needed("models", purpose="BERTScore"):
             import torch
             from transformers import AutoModel, AutoTokenizer
-        try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)
-            encoder: Any = AutoModel.from_pretrained(folder, dtype=torch.float32)
-        except (OSError, ValueError, KeyError) as problem:
-            raise ModelError(
-                model, found=f"cannot be loaded: {problem}", do=f"To repair: hf download {model}"
-            ) from problem
+
+            from loaders.models.encoders_torch import loaded
+        do = f"To repair: hf download {model}"
+        self._tokenizer: Any = loaded(model, lambda: AutoTokenizer.from_pretrained(folder), do=do)
+        encoder: Any = loaded(model, lambda: AutoModel.from_pretrained(folder, dtype=torch.float32), do=do)
         config = encoder.config
         if config.model_type not in _ARCHITECTURES:
             raise ModelError(model, found=f"a {config.model_type} model", expected=" or ".join(_ARCHITECTURES))

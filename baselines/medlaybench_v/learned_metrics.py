@@ -137,12 +137,9 @@ def _package(module: str, metric: str, install: str) -> Any:
 
 
 def _loaded(model: str, load: Callable[[], Any]) -> Any:
-    try:
-        return load()
-    except Exception as problem:  # the package's own loader may raise anything
-        raise ModelError(
-            model, found=f"cannot be loaded: {problem}", do="Fetch it again with: hf download"
-        ) from problem
+    from loaders.models.encoders_torch import loaded  # needs torch, as the package that loads does
+
+    return loaded(model, load, do="Fetch it again with: hf download")
 
 
 def _checked(metric: str, values: Sequence[float], pairs: Sequence[str]) -> NDArray[np.float64]:

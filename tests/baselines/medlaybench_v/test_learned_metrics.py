@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -136,6 +137,10 @@ def test_bertscore_refuses_what_it_cannot_use(encoders: Path, tmp_path: Path) ->
         BertScore(str(encoders / "bert"))
     with pytest.raises(ModelError, match="cannot be loaded"):
         BertScore(str(tmp_path))
+    half = Path(shutil.copytree(encoders / "bert", tmp_path / "half"))
+    (half / "model.safetensors").write_bytes((half / "model.safetensors").read_bytes()[:-100])
+    with pytest.raises(ModelError, match=r"cannot be loaded: SafetensorError.* To repair: hf download"):
+        BertScore(str(half), layers=1)
     with pytest.raises(InputError, match="1 hypotheses and 2 references"):
         BertScore(str(encoders / "bert"), layers=1)(["a"], ["a", "b"])
     _save_tokenizer(tmp_path, 32)
@@ -355,7 +360,7 @@ def test_weights_that_do_not_load_are_an_error(cached: Callable[[str], Path], mo
     _install_green(monkeypatch, [])
     _install(monkeypatch, "radeval.metrics.green_score.green", GREEN=broken)
     cached(learned_metrics.GREEN_MODEL)
-    with pytest.raises(ModelError, match="cannot be loaded: bad magic number"):
+    with pytest.raises(ModelError, match="cannot be loaded: RuntimeError: bad magic number"):
         green(HYPOTHESES, REFERENCES)
 
 
