@@ -26,6 +26,7 @@ _STATES: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
 _FEW_NUMBERS, _FEW_CONDITIONS = 16, 8
 # How much data there was is no finding, and p values have no distance: they would hide every other difference.
 _NO_DISTANCE = ("pairs", "types", "captions", "p")
+_KEY = ("paper", "table", "row", "setting", "column", "split_or_group")
 
 
 def command(
@@ -173,15 +174,12 @@ def _print_alone(pairs: list[Compared]) -> None:
     for (name, of), count in numbers.items():
         shown.add_row(name, of, count)
     output.print(shown)
-    text = (
-        "The paper prints these tables for other models, settings or cases; `bedside report` shows both in one table."
-    )
+    text = "The paper prints these tables for other models, settings or cases; `bedside report` shows both together."
     output.print(f"\n{text}", style="yellow")
 
 
 def _print_conditions(pairs: list[Compared], *, everything: bool) -> None:
-    """The conformance table: first what differs from the paper, then what
-    agrees, then what the paper does not state."""
+    """The conformance table: first what differs from the paper, then what agrees, then what the paper leaves open."""
     found = sorted(conditions([pair.own for pair in pairs]), key=lambda one: _STATES.index(one.entry.state))
     briefly = not everything and len(found) > _FEW_CONDITIONS
     if any(pair.own.kind == "unknown" for pair in pairs):
@@ -302,7 +300,7 @@ def _named(numbers: list[Published]) -> str:
 def _check_as_json(check: Check) -> dict[str, Any]:
     return {
         "rule": check.rule,
-        **dict(zip(("paper", "table", "row", "setting", "column", "split_or_group"), check.target.key, strict=True)),
+        **dict(zip(_KEY, check.target.key, strict=True)),
         "published": check.target.value,
         "recomputed": check.recomputed,
         "low": check.low,
@@ -313,5 +311,4 @@ def _check_as_json(check: Check) -> dict[str, Any]:
 
 
 def _wrong_as_json(number: Published) -> dict[str, Any]:
-    names = ("paper", "table", "row", "setting", "column", "split_or_group")
-    return {**dict(zip(names, number.key, strict=True)), "published": number.value, "wrong": number.wrong}
+    return {**dict(zip(_KEY, number.key, strict=True)), "published": number.value, "wrong": number.wrong}

@@ -91,8 +91,7 @@ def embed(
 
     An image is the SHA-256 of its file in hexadecimal and a function that opens it, which is called only if the image
     has to be encoded, by one of `workers` threads (by default one per core, at most 8). `progress` is called with
-    "images"
-    or "texts", how many of this process's distinct items are done, and how many there are.
+    "images" or "texts", how many of this process's distinct items are done, and how many there are.
 
     Raises InputError for a caption that is missing or empty and whatever an image's function raises; ModelError for an
     embedding that is not finite or has no length, naming the item; BedsideError when another run is writing to the same
@@ -145,8 +144,7 @@ def _complete(
     batches: Callable[[list[int]], Generator[Batch]],
     name: Callable[[int], str],
 ) -> tuple[Found, int]:
-    """All of the items: found in the cache, or encoded, checked and added to it
-    batch by batch; also counts the latter."""
+    """All of the items: found in the cache, or encoded, checked and added to it by batches; also counts the latter."""
     items = store.read(kind, digests)
     damaged = items.damaged
     if damaged:

@@ -22,11 +22,8 @@ def local_weights(model: str) -> Path:
     try:
         return Path(snapshot_download(model, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError, HfHubHTTPError, OSError) as problem:
-        raise ModelError(
-            model,
-            found="its weights are not on this machine",
-            do=f"To get them: hf download {model}",
-        ) from problem
+        do = f"To get them: hf download {model}"
+        raise ModelError(model, found="its weights are not on this machine", do=do) from problem
 
 
 def model_used(role: str, model: str, folder: Path) -> ModelUsed:

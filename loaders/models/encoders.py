@@ -113,7 +113,9 @@ def read_embeddings(
     part = tensor
     if layer is not None:
         part, layers = layer
-        _check_layers(path, values, len(layers), rows)
+        if values.ndim != 3 or len(values) != len(layers):
+            expected = f"floating-point numbers of shape ({len(layers)}, rows, dimensions)"
+            raise InputError(path, found=_held(values), expected=expected, do=_SAVE)
         values = values[layers.index(part)]
     where = f"{path}: {part}" if part else str(path)
     if values.ndim != 2 or values.dtype.kind != "f":
@@ -131,16 +133,6 @@ def read_embeddings(
     if len(bad := np.flatnonzero(~vectors.any(axis=1))):
         raise InputError(where, found=f"rows that are all zero: {len(bad):,}, the first is row {bad[0]}", do=_AGAIN)
     return vectors
-
-
-def _check_layers(path: Path, values: NDArray[Any], layers: int, rows: int) -> None:
-    """Raises InputError unless an array is (layers, rows, dimensions); it is described as a whole."""
-    if values.ndim != 3 or len(values) != layers or values.dtype.kind != "f":
-        expected = f"floating-point numbers of shape ({layers}, rows, dimensions)"
-        raise InputError(path, found=_held(values), expected=expected, do=_SAVE)
-    if values.shape[1] != rows or not values.shape[2]:
-        expected = f"shape ({layers}, {rows}, dimensions), of one dimension or more"
-        raise InputError(path, found=_held(values), expected=expected, do=_ROWS)
 
 
 def _held(values: NDArray[Any]) -> str:

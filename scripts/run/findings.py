@@ -29,12 +29,8 @@ class Summaries(Scored):
     def check(self) -> None:
         """Raises InputError without dialogues."""
         if self.transcripts is None:
-            raise InputError(
-                "--transcripts",
-                found="no file",
-                expected="dialogues of people",
-                do="Pass --transcripts FILE, such as the confirmation.jsonl that `bedside study export` writes",
-            )
+            do = "Pass --transcripts FILE, such as the confirmation.jsonl that `bedside study export` writes"
+            raise InputError("--transcripts", found="no file", expected="dialogues of people", do=do)
 
 
 @options_of(Summaries)

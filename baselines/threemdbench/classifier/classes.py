@@ -53,8 +53,7 @@ class Classes:
         return next((at for at, name in enumerate(self.names) if name.strip().casefold() == wanted), None)
 
     def spread(self, logits: Floats) -> Floats:
-        """Logits (N, classes of the network) -> (N, names); a class that the
-        network does not know never ranks first."""
+        """Logits (N, classes of the network) -> (N, names); a class that the network does not know never leads."""
         if self.places == tuple(range(len(self.names))):
             return logits
         least = logits.min(axis=1, keepdims=True) - _NEVER

@@ -62,8 +62,7 @@ class Trained:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Callbacks for each step (epoch, step, steps, mean loss so far), for each
-    epoch, and for the place of a checkpoint."""
+    """Callbacks for each step (epoch, step, steps, mean loss so far), each epoch, and the place of a checkpoint."""
 
     step: Callable[[int, int, int, float], None] = lambda epoch, step, steps, loss: None
     epoch: Callable[[Epoch], None] = lambda epoch: None

@@ -84,9 +84,8 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
         labelled, looked = _unseen(labelled, options, quiet=not main)
     pictures = pictures_of(labelled, max(network.input.train_size, network.input.test_size), quiet=not main)
     _check_decoded(labelled, pictures, options)
-    workers = options.workers
-    if workers is None:
-        workers = 0 if all(of_split.in_memory for of_split in pictures.values()) else cores()
+    in_memory = all(of_split.in_memory for of_split in pictures.values())
+    workers = options.workers if options.workers is not None else (0 if in_memory else cores())
     folder = options.out / "training"
     if options.restart and main:  # an earlier training in the folder is not resumed
         for name in (CHECKPOINT, BEST):

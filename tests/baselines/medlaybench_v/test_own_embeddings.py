@@ -83,16 +83,15 @@ ALL = np.stack([FINE["images"], FINE["expert"], FINE["layman"]])
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        (ALL[:, :2], r"holds float64 values of shape \(3, 2, 3\) \(expected shape \(3, 3, dimensions\)"),
-        (ALL[:, :, :0], r"of shape \(3, 3, 0\) \(expected .*one dimension or more"),
-        (ALL.astype(np.int32), r"holds int32 values of shape \(3, 3, 3\) \(expected floating.*\(3, rows, dimensions\)"),
+        (ALL[:, :2], "all.npy: images: holds 2 rows of 3 dimensions .expected 3 rows"),
+        (ALL[:, :, :0], "all.npy: images: holds 3 rows of 0 dimensions .expected 3 rows of one dimension or more"),
+        (ALL.astype(np.int32), r"all.npy: images: holds int32 values of shape \(3, 3\) \(expected floating"),
+        (ALL.transpose(1, 0, 2)[:2], r"all.npy: holds float64 values of shape \(2, 3, 3\) .*\(3, rows, dimensions\)"),
         (np.where([[[False]], [[True]], [[False]]], np.nan, ALL), "all.npy: expert: rows that are not finite: 3"),
         (ALL * [[[1]], [[1]], [[0]]], "all.npy: layman: rows that are all zero: 3"),
     ],
 )
-def test_a_file_of_all_three_is_described_as_a_whole_and_a_row_by_its_layer(
-    tmp_path: Path, values: np.ndarray, said: str
-) -> None:
+def test_a_file_of_all_three_is_described_layer_by_layer(tmp_path: Path, values: np.ndarray, said: str) -> None:
     np.save(tmp_path / "all.npy", values)
     with pytest.raises(InputError, match=said):
         read_own(f"mine={tmp_path / 'all.npy'}", CAPTIONS, images=True)
