@@ -253,7 +253,7 @@ def _text_tower(name: str, text_cfg: dict[str, Any], local: Path | None) -> tupl
     tower, tokenizer = text_cfg.get("hf_model_name"), text_cfg.get("hf_tokenizer_name")
     if tokenizer and local is None:
         Repository(name, tokenizer, FETCH_SMALL).folder(TOKENIZER_FILES)
-    elif tokenizer and not any(is_file(local / file) for file in TOKENIZER_FILES):  # where open_clip looks for it
+    elif local and tokenizer and not any(is_file(local / file) for file in TOKENIZER_FILES):  # open_clip looks there
         do = f"Add one: hf download {tokenizer} --include '*token*' --include 'vocab*' --local-dir {local}"
         raise ModelError(name, found="the folder has no tokenizer", expected=" or ".join(TOKENIZER_FILES), do=do)
     if not tower:
