@@ -74,8 +74,9 @@ class Playing(Generic[Case, Record]):
     silenced: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Answers of each role for which the question did not fit the model (`model_length`) or which the provider stopped
     (`content_filter`), stored ones included."""
-    served: set[tuple[str, str]] = field(default_factory=set)
-    """Role and model of each that a server says it asked, in stored answers too."""
+    answered: set[tuple[str, str | None, str | None]] = field(default_factory=set)
+    """Each role, the models that servers say they asked for it (`Answer.served`), and what they refused of a request
+    (`Answer.refused`), in stored answers too."""
     stopped: BaseException | None = None
     _failed_in_a_row: int = 0
 
@@ -177,8 +178,7 @@ class _Asking:
         self.spent.setdefault(role, Spent()).add(spent)
         if answer.stop in ("model_length", "content_filter"):
             self._playing.silenced[role, answer.stop] += 1
-        if answer.served is not None:
-            self._playing.served.add((role, answer.served))
+        self._playing.answered.add((role, answer.served, answer.refused))
 
 
 def request_name(game: Game[Any, Any], case_id: str, epoch: int, role: str, attempt: int) -> str:

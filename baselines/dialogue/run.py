@@ -38,9 +38,9 @@ Prices = Mapping[str, tuple[float, float]]
 @dataclass(frozen=True)
 class Played(Generic[Record]):
     """A finished run. `usage` counts what this process sent and replayed; `spent` what the dialogues took in all;
-    `silenced` the answers that a model did not give, by role and reason (`Playing.silenced`); `served` the models that
-    servers say they asked, by role; `charged` the US dollars that `max_cost` counted, with estimates where the provider
-    counted no tokens (0 without a limit)."""
+    `silenced` the answers that a model did not give, by role and reason (`Playing.silenced`); `answered` what servers
+    say they asked, and refused, by role; `charged` the US dollars that `max_cost` counted, with estimates where the
+    provider counted no tokens (0 without a limit)."""
 
     game: Game[Any, Record]
     outcomes: tuple[PlayedCase[Record], ...]
@@ -51,7 +51,7 @@ class Played(Generic[Record]):
     max_invalid: float
     prices: Prices
     silenced: Mapping[tuple[str, str], int]
-    served: Collection[tuple[str, str]]
+    answered: Collection[tuple[str, str | None, str | None]]
     charged: float
 
     @property
@@ -86,13 +86,18 @@ class Played(Generic[Record]):
     def models(self) -> tuple[ModelUsed, ...]:
         """Who played which role, for the record of the run."""
         return tuple(
-            ModelUsed(role, self.players[role].name, self._revision(role), _source(self.players[role]))
-            for role in self.game.roles
+            ModelUsed(role, one.name, self._revision(role), _source(one), self._refused(role))
+            for role, one in ((role, self.players[role]) for role in self.game.roles)
         )
+
+    def _refused(self, role: str) -> str | None:
+        """What of the role's requests servers refused, so that it was left out or sent in another form."""
+        parts = {part for one, _, refused in self.answered if one == role and refused for part in refused.split(", ")}
+        return ", ".join(sorted(parts)) or None
 
     def _revision(self, role: str) -> str | None:
         """What servers say they asked for a role, if that is another name than the one they were given."""
-        names = sorted(name for one, name in self.served if one == role)
+        names = sorted({name for one, name, _ in self.answered if one == role and name})
         given = all(self.players[role].name.endswith(f"/{name}") for name in names)
         return None if given else first_of(names)  # a server may name every answer otherwise
 
@@ -207,7 +212,7 @@ def play_run(
         max_invalid,
         prices or {},
         playing.silenced,
-        playing.served,
+        playing.answered,
         charged,
     )
     _write(played, cases, out)

@@ -62,7 +62,8 @@ def _players(record: RunRecord) -> dict[str, str]:
     """Who took each role: models of the run, those of the recorded dialogues, or rules and fixed sentences."""
     found: dict[str, list[str]] = {}
     for model in record.models:
-        known = (model.name, model.revision, model.source if model.source == ELSEWHERE else None)
+        refused = model.refused and f"refuses {model.refused}"
+        known = (model.name, model.revision, model.source if model.source == ELSEWHERE else None, refused)
         found.setdefault(model.role, []).append(", ".join(filter(None, known)))
     made_by = record.options.get("traces_made_by", {})
     earlier = {role: names for role, names in made_by.items() if role != "policy"}

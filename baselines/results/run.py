@@ -48,7 +48,7 @@ _FORMAT = 1
 _NUMBERS = ("results.csv", "results.jsonl")
 WRITTEN = ("run.json", *_NUMBERS)
 """Names of the files that `write_run` leaves."""
-_LATER = {"data": ("repository", "commit", "pinned", "method"), "models": ("source",)}
+_LATER = {"data": ("repository", "commit", "pinned", "method"), "models": ("source", "refused")}
 """Facts introduced later: left out of the identity if unknown, so that earlier runs keep their ids."""
 
 
@@ -71,13 +71,15 @@ class ModelUsed:
     chat model, what its servers say they asked under that name, if they say another.
 
     `source` is who answered under that name: `PROVIDER` or `ELSEWHERE` for a chat model; `WEIGHTS`, `RANDOM` or
-    `VECTORS` for an encoder.
+    `VECTORS` for an encoder. `refused` names what a chat model was asked without, or in another form, since its server
+    refuses it ("seed, system").
     """
 
     role: str
     name: str
     revision: str | None = None
     source: str | None = None
+    refused: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -289,7 +289,7 @@ CREATE TABLE answers (
 
 
 def _row_of(digest: str, model: str, request: str, answer: Answer) -> Row:
-    later = ("thought", "served")  # fields that stores of earlier versions lack
+    later = ("thought", "served", "refused")  # fields that stores of earlier versions lack
     fields = {name: value for name, value in asdict(answer).items() if value is not None or name not in later}
     return digest, model, request, _plain(fields), answer.input_tokens, answer.output_tokens
 

@@ -24,6 +24,7 @@ import os
 import re
 import ssl
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -179,7 +180,7 @@ class InspectModel(ChatModel):
         self._tries = Tries(self.name, math.ceil(timeout), max_retries, secrets, partial(_retry_after, model), sleep)
         self._direct: Direct | None = None
         self._thinks: bool | None = None  # not known yet
-        self._without: frozenset[str] = frozenset()  # what its server refuses
+        self._without: frozenset[str | int] = frozenset()  # what its server refuses: parts, and the hashes of pictures
         self._logged = False
         self._again: Callable[[], ChatModel] | None = None
 
@@ -252,7 +253,7 @@ class InspectModel(ChatModel):
             async def ask(request: str, asked: Asked = asked) -> Answer:
                 generate = partial(self._generated, asked, room, request)
                 if self._direct is not None:
-                    drawn = (room, asked.without, *sorted(asked.decoding.items()), json.dumps(asked.json_schema))
+                    drawn = (room, asked.left, *sorted(asked.decoding.items()), json.dumps(asked.json_schema))
                     answer = await self._direct.ask(asked.messages, drawn, request, generate)
                     if answer is not None:
                         return answer
@@ -263,15 +264,16 @@ class InspectModel(ChatModel):
             except ModelRefused:
                 raise
             except ModelError as error:  # llama.cpp refuses with the status of a failure
-                part = asked.refused(error.found, self.wanted)
-                if part is None:
+                part, found = asked.refused(error.found, self.wanted)
+                if not part:
                     raise
-                without |= {part}
+                without |= {part, *found}
                 continue
-            for part in sorted(without - self._without):  # an error may name what it is not about: answers decide
-                _log.warning("%s refuses %s, which is left out or sent in another form from now on", self.name, part)
+            # An error may name what it is not about: answers decide.
+            for part in sorted(one for one in without - self._without if isinstance(one, str)):
+                _log.warning("%s refuses %s: from now on without, or in another form", self.name, part)
             self._without |= without
-            return answer
+            return replace(answer, refused=", ".join(sorted(asked.left))) if asked.left else answer
 
     async def _generated(self, asked: Asked, room: int, request: str, model: Any) -> Any:
         """The output of inspect_ai's `model`, asked once."""
@@ -288,8 +290,8 @@ class InspectModel(ChatModel):
         config = GenerateConfig(
             temperature=None if greedy or temperature is None else float(temperature),
             top_p=decoding.get("top_p"),
-            max_tokens=None if "max_tokens" in asked.without else longest,
-            extra_body={"max_completion_tokens": longest} if "max_tokens" in asked.without else None,
+            max_tokens=None if "max_tokens" in asked.left else longest,
+            extra_body={"max_completion_tokens": longest} if "max_tokens" in asked.left else None,
             seed=decoding.get("seed"),
             reasoning_effort=decoding.get("reasoning_effort"),
             response_schema=None if asked.json_schema is None else response_schema(asked.json_schema),

@@ -63,7 +63,8 @@ class Answer:
     gives none.
     `thought` is what a reasoning model thought before, if the provider separates it: "" if it only says that the model
     did, None if it says nothing. Thoughts inside the text are still in the text.
-    `served` is the model that the server says it asked (a dated one behind an alias); None if it says none.
+    `served` is the model that the server says it asked (a dated one behind an alias); None if it says none. `refused`
+    names the parts of the request that were left out, or changed, since the server refuses them; None for none.
     """
 
     text: str
@@ -72,6 +73,7 @@ class Answer:
     stop: str
     thought: str | None = None
     served: str | None = None
+    refused: str | None = None
 
     @property
     def turned_away(self) -> bool:

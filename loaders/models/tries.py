@@ -62,10 +62,11 @@ class Tries:
             except BedsideError:  # such as for a picture that cannot be read
                 raise
             except Exception as error:
-                cause, wait = cause_of(error), self._wait(error, attempt, limits, waited)
+                cause = cause_of(error)
                 # 409: an equal request is in progress there; the next try is still the same one
                 refused += garbled(cause) or getattr(cause, "status_code", 409) != 409
                 text = self._describe(cause, messages)
+                wait = None if _BLIND.search(text) else self._wait(error, attempt, limits, waited)
                 if wait is None:
                     raise self._failure(error, text, attempt + 1) from None
                 reason = self._reason(cause)
@@ -106,7 +107,10 @@ class Tries:
         if status == 402 or _spent(cause) or (status == 400 and _OF_CREDIT.search(text)):
             do = "Pay for more there, then run the same command again"
             return ModelRefused(self.name, found=f"wants to be paid: {text}", do=do)
-        if status in (404, 405, 410):
+        if _BLIND.search(text):
+            do = "Choose a model that sees, serve it with what it sees with (llama.cpp: --mmproj), or play without"
+            return ModelRefused(self.name, found=f"takes no pictures: {text}", do=do)
+        if status in (404, 405, 410) or (status == 400 and _OF_THE_NAME.search(text)):
             do = "Check the model's name and the base URL, then run again"
             return ModelRefused(self.name, found=f"is not there: {text}", do=do)
         if not passing(error):
@@ -161,7 +165,20 @@ class Tries:
 # others answer 400. A request that is too long or unwanted is refused in other words.
 _OF_THE_TEXT = re.compile(r"\bflagged\b|\bmoderation\b|\bcontent[ _-]policy\b", re.I)  # OpenRouter, guardrails
 _OF_THE_KEY = re.compile(r"\bapi[ _-]key\b", re.I)
+_OF_THE_NAME = re.compile(
+    r"\bmodel\b.{0,80}\bnot (?:exist|found|supported by any provider)\b|\bnot a valid model\b|模型不存在"
+    r"|\b(?:invalid|unknown) model(?::| name| id| ')",
+    re.IGNORECASE,
+)
 _OF_CREDIT = re.compile(r"\bcredit balance\b|\bbilling\b|\binsufficient (?:balance|credits?|funds|quota)\b", re.I)
+
+_BLIND = re.compile(  # of a model that takes no pictures; llama.cpp and Ollama say it with status 500
+    r"(?:\bnot?|n't)\b.{0,30}\bsupport (?:image|vision)(?! format)|\bnot a multi-?modal model\b|\bat most 0 image"
+    r"|\bcontent must be a string\b|\bvalid string: body\.messages\b.*\bcontent\b"
+    r"|\bimage(?:_url| inputs?(?: modality)?)\W+(?:is|are) (?:not|only) (?:supported|enabled)"
+    r"|\brequired for image input|\b(?:unknown variant|unsupported content part)\b.*\bimage_url\b",
+    re.IGNORECASE,
+)
 
 
 def _spent(cause: BaseException) -> bool:

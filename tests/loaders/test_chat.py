@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import io
 import json
 import logging
 import pickle
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from loaders.errors import InputError, MissingExtra, ModelError, ModelRefused
 from loaders.models import chat, tries
@@ -408,6 +410,23 @@ def test_lasting_failures_are_not_retried(server: ChatServer, calm: Calm, code: 
         (status(400, message="Your credit balance is too low to access the API."), "wants to be paid: HTTP 400"),
         (status(400, message="Enable billing on this project."), "wants to be paid: HTTP 400"),
         (status(400, message="API key not valid. Please pass a valid API key."), "refused the API key: HTTP 400"),
+        (status(400, message="Model Not Exist"), "is not there: HTTP 400"),
+        (status(400, message="Invalid model name passed in model=gpt-x."), "is not there: HTTP 400"),
+        (status(400, message="The requested model 'org/gpt-4.x' does not exist"), "is not there: HTTP 400"),
+        (status(400, message="openai/gpt-x is not a valid model ID"), "is not there: HTTP 400"),
+        (status(400, message="Unknown model: gpt-x"), "is not there: HTTP 400"),
+        (status(500, message="image input is not supported - you may need the mmproj"), "takes no pictures: HTTP 500"),
+        (status(500, message="this model is missing data required for image input"), "takes no pictures: HTTP 500"),
+        (status(404, message="No endpoints found that support image input"), "takes no pictures: HTTP 404"),
+        (status(400, message="org/model is not a multimodal model"), "takes no pictures: HTTP 400"),
+        (status(400, message="image_url is only supported by certain models."), "takes no pictures: HTTP 400"),
+        (status(400, message="messages[1].content must be a string"), "takes no pictures: HTTP 400"),
+        (status(400, message="unknown variant `image_url`, expected `text`"), "takes no pictures: HTTP 400"),
+        (status(400, message="Image input modality is not enabled for models/x"), "takes no pictures: HTTP 400"),
+        (
+            raw(422, '{"detail": [{"loc": ["body", "messages", 1, "content"], "msg": "It should be a valid string"}]}'),
+            "takes no pictures: HTTP 422",
+        ),
     ],
 )
 def test_what_is_no_fault_of_a_request_ends_the_work(server: ChatServer, calm: Calm, fault: Fault, text: str) -> None:
@@ -464,6 +483,73 @@ def test_what_a_server_does_not_take_is_left_out_from_then_on(
     last = {**bodies[2], "max_tokens": 50} if "max_completion_tokens" in bodies[2] else bodies[2]
     assert last["max_tokens"] == 50 and HELLO[0].text in last["messages"][0]["content"]
     assert HELLO[1].text in last["messages"][-1]["content"]
+
+
+def test_an_answer_says_what_its_request_lacked(server: ChatServer, calm: Calm) -> None:
+    server.reply = lambda body: status(400, message="no seed here") if "seed" in body else Reply("A pocket of pus.")
+    model = opened(server, calm)
+    for seed, lacked in ((1, "seed"), (1, "seed"), (None, None)):
+        assert asyncio.run(model.ask(HELLO, temperature=0, max_tokens=50, seed=seed)).refused == lacked
+    assert len(server.requests) == 4
+
+
+def test_the_name_of_a_model_names_no_part_of_a_request(server: ChatServer, calm: Calm) -> None:
+    server.reply = lambda body: status(400, message="bytedance/doubao-seed-1-6: not with us")
+    with pytest.raises(ModelError, match="not with us"):
+        asyncio.run(opened(server, calm).ask(HELLO, temperature=0, max_tokens=50, seed=1))
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "kind", "fault", "sent"),
+    [
+        (
+            (2000, 1000),
+            "PNG",
+            status(400, message="image.source.base64: image exceeds 5 MB maximum: 5242881 bytes > 5242880 bytes"),
+            (1568, 784),
+        ),
+        ((1600, 40), "PNG", status(400, message="At least one of the image dimensions exceed max: 8000"), (1568, 39)),
+        ((2000, 1000), "PNG", raw(413, "<html>413 Request Entity Too Large</html>", "text/html"), (1568, 784)),
+        ((64, 48), "WEBP", raw(400, json.dumps({"error": "'url' field must be a base64 encoded image."})), (64, 48)),
+        ((64, 48), "WEBP", status(400, message="Failed to load image or audio file"), (64, 48)),
+        ((64, 48), "WEBP", status(400, message="invalid image input"), (64, 48)),
+        ((64, 48), "GIF", raw(400, '[{"error": {"message": "Unsupported MIME type: image/gif"}}]'), (64, 48)),
+        ((50, 25), "PNG", status(400, message="height:25 and width:50 must be larger than factor:28"), (64, 32)),
+    ],
+    ids=["5 MB", "8000 px", "413", "LM Studio", "llama.cpp", "Ollama", "Gemini", "Qwen-VL"],
+)
+def test_a_picture_that_a_server_refuses_is_sent_in_a_form_that_it_takes(
+    server: ChatServer, calm: Calm, size: tuple[int, int], kind: str, fault: Fault, sent: tuple[int, int]
+) -> None:
+    shown: list[tuple[str | None, tuple[int, int]]] = []
+
+    def reply(body: Body) -> Reply | Fault:
+        *_, part = body["messages"][0]["content"]
+        picture = Image.open(io.BytesIO(base64.b64decode(part["image_url"]["url"].partition(",")[2])))
+        shown.append((picture.format, picture.size))
+        return fault if picture.format == kind else Reply("A rash.")
+
+    server.reply = reply
+    model = opened(server, calm)
+    for image in (drawn(size, kind), drawn(size, kind), drawn((40, 40), "JPEG")):
+        ask(model, [Message("user", "What is this?", (image,))])
+    # the next time at once; another picture, which the server takes, stays as it is
+    assert shown == [(kind, size), ("JPEG", sent), ("JPEG", sent), ("JPEG", (40, 40))]
+
+
+def test_a_picture_that_a_server_refuses_in_every_form_is_refused(server: ChatServer, calm: Calm) -> None:
+    server.reply = lambda body: status(400, message="Could not process image")
+    assert "refused the request or failed: HTTP 400: Could not" in refused(
+        opened(server, calm), [Message("user", "What is this?", (drawn((40, 40), "PNG"),))]
+    )
+    assert len(server.requests) == 2
+
+
+def drawn(size: tuple[int, int], kind: str) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", size, "pink").save(file, kind)
+    return file.getvalue()
 
 
 def test_a_field_that_a_validator_names_is_left_out(server: ChatServer, calm: Calm) -> None:

@@ -82,6 +82,19 @@ def test_the_models_behind_an_alias_are_recorded(tmp_path: Path, server: ChatSer
     assert {one.revision for one in play(tmp_path, models(server), 1).models} == {None}
 
 
+def test_what_the_server_of_a_role_refuses_is_recorded_by_a_resumed_run_too(tmp_path: Path, server: ChatServer) -> None:
+    says = server.reply
+    assert callable(says)
+
+    def picky(body: dict[str, Any]) -> Any:
+        return status(400, message="No seed here") if body["model"] == "host" and "seed" in body else says(body)
+
+    server.reply = picky
+    for _ in range(2):
+        played = play(tmp_path, models(server), 1, seed=92)
+        assert {one.role: one.refused for one in played.models} == {"guest": None, "host": "seed", "judge": None}
+
+
 def test_more_cases_ask_only_for_theirs(tmp_path: Path, server: ChatServer) -> None:
     play(tmp_path, models(server), 2)
     play(tmp_path, models(server), 3)

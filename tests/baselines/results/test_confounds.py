@@ -31,13 +31,13 @@ def test_clinicians_are_told_from_what_stands_around_them() -> None:
     )  # fmt: skip
     assert differing(one, other) == ""
     judged = record(
-        "confirmation", ModelUsed("clinician", "a"), ModelUsed("judge", "gpt", source=ELSEWHERE),
+        "confirmation", ModelUsed("clinician", "a"), ModelUsed("judge", "gpt", None, ELSEWHERE, "seed"),
         **(shared | {"policy": "4" * 64, "turns": 20}), patient="template", judge={"judge_match": "5"},
         prompts={"judge_match": "5"},
     )  # fmt: skip
     assert differing(one, other, judged) == (
-        f"judge (rules / rules / gpt, another server), policy bedside ({'1' * 64} / {'1' * 64} / {'4' * 64}), "
-        "turns (8 / 8 / 20), prompts (judge_match)"
+        "judge (rules / rules / gpt, another server, refuses seed), "
+        f"policy bedside ({'1' * 64} / {'1' * 64} / {'4' * 64}), turns (8 / 8 / 20), prompts (judge_match)"
     )
     people = record("confirmation", evaluator=None, judge="rules", policy=None, transcripts=True, traces_made_by={
         "patient": ["template"], "evaluator": ["gpt"], "policy": ["1" * 64]})  # fmt: skip
