@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from builders.pipeline.workspace import RESULTS
 from loaders.errors import ModelError
 from loaders.files.stores import Store
-from loaders.models.asking import NO_ROOM, Ask, Asked, Unfit, ask_until, read_object
+from loaders.models.asking import CUT, NO_ROOM, Ask, Asked, Unfit, ask_until, read_object
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts
 from loaders.models.tries import REFUSED
@@ -26,7 +26,7 @@ UNANSWERED = "unanswered"
 RETRIES = 2
 NONE_PASSED = "no answer passed the checks: "
 FILTERED = "the provider's filter stopped it"
-_ENDED = {"max_tokens": "it breaks off at the limit of tokens: ", "content_filter": f"{FILTERED}: "}
+_ENDED = {"max_tokens": CUT, "content_filter": f"{FILTERED}: "}
 
 Value = TypeVar("Value")
 

@@ -29,7 +29,9 @@ _NAMED = {
         r"|must alternate|\bnot support\W+(?:system|developer)\b",
         re.IGNORECASE,
     ),
-    TEMPERATURE: re.compile(r"\btemperature\b", re.I),
+    TEMPERATURE: re.compile(  # and no patient's
+        r"(?=.*\btemperature\b).*(?:support|allow|param|invalid|deprecat|permitted|must be)", re.IGNORECASE | re.DOTALL
+    ),
     PICTURES: re.compile(
         r"HTTP 413|\bimages?\b[^.]{0,60}\b(?:exceeds?|too (?:large|big|small)|max\w*)\b|\bbe larger than factor\b"
         r"|\b(?:unsupported|invalid)\b[^.]{0,20}\bimages?\b|\bbase64 encoded image\b"
@@ -52,22 +54,21 @@ class Asked:
 
     @property
     def _held(self) -> dict[str, Collection[str | int]]:
-        """The parts that it could be sent without -> what a server that is asked without them was found to refuse."""
+        """What it could be sent without -> how that is known again: a picture by its hash."""
+        pictures = {hash(image) for message in self.messages for image in message.images}
         held = {
             "seed": self.decoding.get("seed") is not None,
             "json_schema": self.json_schema is not None,
             "max_tokens": "max_tokens" not in self.left,
             "system": self.messages[0].role == "system",
             TEMPERATURE: self.decoding["temperature"] is not None,
-            PICTURES: PICTURES not in self.left,
+            PICTURES: pictures and PICTURES not in self.left,
         }
-        pictures = {hash(image) for message in self.messages for image in message.images}
         return {part: pictures if part == PICTURES else {part} for part in held if held[part]}
 
     def refused(self, text: str, wanted: Collection[str]) -> tuple[str, Collection[str | int]]:
-        """The part that a refusal is about, and what to leave out of it from then on; none if that cannot be left out,
-        or is `wanted`."""
-        found = ((p, it) for p, it in self._held.items() if it and p not in wanted and _NAMED[p].search(text))
+        """The part that a refusal is about, and what to leave out from then on; none if it is `wanted`, or not held."""
+        found = (one for one in self._held.items() if one[0] not in wanted and _NAMED[one[0]].search(text))
         return next(found, ("", ()))
 
     def leaving_out(self, without: Collection[str | int]) -> Asked:

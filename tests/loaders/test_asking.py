@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from loaders.models.asking import (
+    CUT,
     LONGEST_ANSWER,
     NO_ROOM,
     Asked,
@@ -241,6 +242,14 @@ def test_a_retry_says_what_was_wrong_with_each_answer_before() -> None:
 def test_a_retry_may_be_the_same_request() -> None:
     found, seen = asked(["a", "b", "c"], again=None)
     assert (found.value, found.attempts, seen) == (None, 3, [QUESTION] * 3)
+
+
+def test_an_answer_that_is_lost_in_a_thought_is_told_from_a_wrong_one() -> None:
+    async def ask(messages: Sequence[Message], attempt: int) -> Answer:
+        return Answer("", 9, 8_704, "max_tokens", "Hm.")
+
+    found = asyncio.run(ask_until(ask, QUESTION, lambda answer: read_object(answer.text), attempts=2))
+    assert found.failure == f"{CUT}the answer is not one JSON object and nothing else"
 
 
 def test_another_model_may_refuse_what_was_read() -> None:

@@ -579,6 +579,12 @@ def test_a_model_that_is_called_seed_keeps_its_seed(server: ChatServer, calm: Ca
     assert len(server.requests) == 1
 
 
+def test_a_temperature_of_a_patient_is_none_of_a_request(server: ChatServer, calm: Calm) -> None:
+    server.reply = lambda body: status(400, message="Not with us: a temperature of 39")
+    lenient = open_model(opened(server, calm).name, base_url=server.base_url, any_temperature=True, sleep=calm)
+    assert "Not with us" in refused(lenient) and len(server.requests) == 1
+
+
 def test_a_temperature_is_left_out_only_if_nobody_records_it(server: ChatServer, calm: Calm) -> None:
     message = "Unsupported value: 'temperature' does not support 0 with this model."
     server.reply = lambda body: status(400, message=message) if "temperature" in body else Reply("A pocket of pus.")
