@@ -20,8 +20,9 @@ _QUESTIONS = (
 )
 
 
-def _patient(facts: Sequence[str], at_once: int) -> Script:
+def _patient(case: Case, *, at_once: int) -> Script:
     """Opens with the first fact, then tells the others in order, so many per answer; BREAK once it has a diagnosis."""
+    facts = (case.basic, *case.additional)
 
     def script(messages: Sequence[Message]) -> str:
         answered = sum(message.role == "assistant" for message in messages)
@@ -35,14 +36,7 @@ def _patient(facts: Sequence[str], at_once: int) -> Script:
     return script
 
 
-def honest(case: Case) -> Script:
-    """Follows its instructions."""
-    return _patient((case.basic, *case.additional), 1)
-
-
-def hasty(case: Case) -> Script:
-    """Tells two things at a time, against its instructions."""
-    return _patient((case.basic, *case.additional), 2)
+honest, hasty = partial(_patient, at_once=1), partial(_patient, at_once=2)  # hasty against its instructions
 
 
 def inventor(case: Case) -> Script:
@@ -70,8 +64,7 @@ def doctor(case: Case) -> Script:
 
 
 def judge(case: Case) -> Script:
-    """By rule: an answer is to the point unless it refuses; instruction following
-    loses a point for every kind of slip."""
+    """By rule: an answer is to the point unless it refuses; following loses a point for every kind of slip."""
     facts = (case.basic, *case.additional)
 
     def script(messages: Sequence[Message]) -> str:
