@@ -242,8 +242,8 @@ def noun_end(text: str, at: int, stop: int) -> int:
             or (_VERBAL.search(word) and word not in NOUNS_IN_ING and "weighted" not in word)
         ):
             break
-        if _VERB_BEHIND.match(text, following.end()) and word[-1] == "s":
-            break  # "the cell breaks the chain", "branches off into"
+        if _VERB_BEHIND.match(text, following.end()) and word.endswith(("s", "ing")):
+            break  # "the cell breaks the chain", "branches off into", "an abscess narrowing the airway"
         if count == 5 or (end > at and following[2][:1].isupper() and following[2][1:].islower()):
             return 0  # too long, or a new sentence without a full stop in between
         end = following.end()

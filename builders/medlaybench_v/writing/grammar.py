@@ -74,7 +74,7 @@ _BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
 _JOINED_TWICE = re.compile(
     r"\b([a-z]{4,}(?<!er)) and \1(?=[.,;)]|\Z)"
 )  # "swelling and oedema", not "larger and larger"
-_REPEATED = re.compile(r"\b(the|a|an|of|(?<!-)in|and|with|is|to|X-ray|bone|scan|[a-z]{5,}) \1\b", re.IGNORECASE)
+_REPEATED = re.compile(r"\b(the|a|an|of|(?<!-)in|and|with|is|to|X-ray|bone|vein|scan|[a-z]{5,}) \1\b", re.IGNORECASE)
 _ANY_REPEATED = re.compile(r"\b(x-ray|[a-z]++) \1\b")  # in lower case
 _BRACKET = re.compile(r" \(([^()]{4,60})\)")
 _LETTERS_IN_BRACKETS = re.compile(r" \(([A-Z][A-Za-z\d]{1,5})\)")

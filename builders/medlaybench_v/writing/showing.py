@@ -19,7 +19,7 @@ HEADS = (
 )
 # "A CT blood vessel scan", "MRI T2-weighted side-view image".
 _NAMED_MORE = (
-    r"(?:[a-z]+-(?:view|section|weighted|dye)|T[12](?:-weighted|W)?|blood vessel|"
+    r"(?:[a-z]+-(?:view|section|weighted|dye)|T[12](?:-weighted|W)?|blood vessel|artery|vein|"
     r"(?:pulmonary|lung|spinal canal|bile duct|bladder and urethra|heart)(?=[ ]blood|[ ]contrast)|typical|"
     r"reconstruction)"
 )

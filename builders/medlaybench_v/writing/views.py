@@ -86,7 +86,7 @@ _STACK = re.compile(  # in lower case: letters of either case would be compared 
     rf"(?:[ ]+(?:chest|abdomen|brain|pelvis|head)(?=[ ]+(?:{_any(_PICTURES)})))?"
     rf"(?:[ ]+(?:{_any(_FROM)})(?=[ ]+(?:{_any(_PICTURES)})))?(?:[ ]+(?:{_any(_PICTURES)})s?(?![\w-])){{0,2}}"
     rf"(?:[ ]+(?:{_any(_WHOLE)})(?=[ ]*(?:[.,;:()]|\Z)|[ ]+(?:[-–][ ]|and|with|show|demonst|reveal|depict|"
-    rf"illustr|scan|on|in|at|of|after|before|taken|done)))?",
+    rf"illustr|scan|on|in|at|of|after|before|taken|done|\w+[ ](?:hour|day|week|month|year)s?\b)))?",
 )
 # "Magnetic resonance imaging" is the method itself.
 _LAST_PICTURE = re.compile(rf"(?:(?<!resonance)(?<!\bmr)[ ]+|[ ]+(?!imaging))({_any(_PICTURES)})(s?)\Z", re.IGNORECASE)
