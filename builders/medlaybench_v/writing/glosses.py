@@ -142,7 +142,9 @@ def unexplainable(expert: str, text: str, start: int, end: int) -> bool:
     defined = rf"\s*[,:=–]\s*(?:[a-z]|{here[:1]}[a-z]{{2}})|\s(?:left|right)\s"
     said = rf"[)\]]|{defined}|\s\(|\s+(?:is|means|indicates|denotes)\b"
     told = rf"[(\[]{here}s?\b|\b{here}s?(?:{said})"
-    return not in_capitals(here) or re.search(told, text) is not None
+    # "ERCP: stricture" is no key
+    names_it = start == 0 and re.match(rf": (?!{here[:1]})", text[end:], re.IGNORECASE)
+    return not in_capitals(here) or re.search(told, text[end:] if names_it else text) is not None
 
 
 @lru_cache(maxsize=16384)
