@@ -139,7 +139,9 @@ def test_the_imaging_method_stays_recognisable() -> None:
         (r"magnetic resonance|\bMRI?\b|MRCP", "MRI"),
         (r"ultrason|\bsonogra|echograph|echocardiogra|endosono|\bUSG\b", "ultrasound"),
         (r"radiogra|roentgen|plain film|fluorosc|mammogra|pantomogra|\bCXR\b|\bOPG\b|skiagram", "X-ray"),
-        (r"(?<!chol)angiogra|arteriogra|venogra|aortogra", "blood vessel"),
+        (r"(?<!chol)angiogra|aortogra", "blood vessel"),
+        (r"(?<!coronary )arteriogra", "artery"),
+        (r"venogra", "vein"),
         (r"positron|\bPET\b", "PET"),
     ]
     wrong = [

@@ -56,7 +56,7 @@ from tests.parts.rule_captions import lay
         # Behind letters a bracket would be read as what they stand for.
         ("Advanced subglottic SCC is seen.", "subglottic SCC is", "(below"),
         # No bracket parts a word from a noun that has one of its own.
-        ("A delayed portal venogram is shown.", "portal blood vessel scan of the veins (venogram)", "supply"),
+        ("A delayed portal venogram is shown.", "portal vein scan (venogram)", "supply"),
         # Behind another thing, an explanation says that it tells of an organ, not of the thing.
         ("A pineal germinoma is seen.", "germinoma (germ-cell cancer) of a deep brain gland", "pineal ("),
         ("The gastric pouch empties.", "gastric pouch (of the stomach) empties", "gastric ("),

@@ -321,7 +321,7 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
         ("Acute Respiratory Distress Syndrome", "Acute Respiratory Distress Syndrome."),
         (
             "Avid enhancement of the spot lateral to it.",
-            "Avid enhancement (brightening with contrast dye) of the spot to the outer side of it.",
+            "Avid enhancement (strong brightening with contrast dye) of the spot to the outer side of it.",
         ),
         (
             "The arrow marks C on MRI. MRI, magnetic resonance imaging; E, edema of the cord.",

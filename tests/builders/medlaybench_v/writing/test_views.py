@@ -53,12 +53,29 @@ def test_a_name_of_a_picture_is_unfolded(text: str, said: str | None) -> None:
         ("Thoracic spine MRI.", "This is a chest-level spine MRI scan."),
         ("MRI pelvis - a cyst of the ovary.", "An MRI scan of the pelvis shows a cyst of the ovary."),
         # A part of a longer name is left alone.
-        ("Femoral nerve and Baker cyst", "The image shows thigh nerve and Baker cyst."),
+        ("Femoral nerve and Baker cyst", "The image shows thigh nerve and Baker cyst (fluid pocket behind the knee)."),
         (
             "MRI of the axial skeleton and the coronal suture.",
             "This is an MRI scan of the axial skeleton and the coronal suture.",
         ),
         ("Inguinal canal, umbilical cord", "Groin canal, umbilical cord."),
+        # Behind the name of a picture come its place and its time; a name before a colon is no key.
+        ("Follow-up CT head three weeks later.", "This is a follow-up CT scan of the head three weeks later."),
+        ("ERCP: stricture of the duct.", "ERCP (scope-guided imaging of the bile ducts): narrowing of the duct."),
+        ("Portal vein venogram.", "This is a portal vein scan (venogram)."),
+        (
+            "Gastroscopy: Forrest Ib ulcer.",
+            "Stomach scope examination (gastroscopy): Forrest Ib ulcer.",
+        ),
+        ("CT shows target sign.", "A CT scan shows a target sign."),
+        (
+            "A rim-enhancing mass narrowing the airway.",
+            "The image shows a rim-enhancing mass (brightening at the edge with contrast dye) narrowing the airway.",
+        ),
+        (
+            "Wide filling defects at MRCP.",
+            "An MRI scan of the bile and pancreas ducts shows wide filling defects.",
+        ),
         # One explanation, at the first mention.
         (
             "Its portal vein is wide. The portal vein is open.",
