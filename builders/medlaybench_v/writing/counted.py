@@ -58,8 +58,8 @@ _COUNTED = re.compile(
     r"leak|bruise|vessel(?=[ ](?:coming|arising|from|in|of|with|that|near|\(|cross)|[.,;]|\Z)|"
     r"baby|tumour|node|line|pattern|growth|appearance|component|rim|curve|infarct|spur|outgrowth|rod|clump|"
     r"malformation|bump|fragment|cavity|outline|flap|shape|pneumothorax|effusion|infiltrate|reaction|deformity|"
-    r"abnormality|sore|(?<=pregnancy )sac|(?<=yolk )sac|(?<!vital )sign|"
-    r"pregnancy|valve|shift|increase|decrease|response|border|margin|contour|course|look|loop|injury|"
+    r"abnormality|sore|fibroid|molar|crescent|(?<=pregnancy )sac|(?<=yolk )sac|(?<!vital )sign|"
+    r"pregnancy(?! sac)|valve|shift|increase|decrease|response|border|margin|contour|course|look|loop|injury|"
     r"(?!glauc|scot|tra|myel)\w{4,}oma)(?![\w-])"
 )
 # "An enlarged left kidney", "a normal bladder": how an organ looks, not which it is.

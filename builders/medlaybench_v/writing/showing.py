@@ -19,9 +19,8 @@ HEADS = (
 )
 # "A CT blood vessel scan", "MRI T2-weighted side-view image".
 _NAMED_MORE = (
-    r"(?:[a-z]+-(?:view|section|weighted|dye)|T[12](?:-weighted|W)?|blood vessel|artery|vein|"
-    r"(?:pulmonary|lung|spinal canal|bile duct|bladder and urethra|heart)(?=[ ]blood|[ ]contrast)|typical|"
-    r"reconstruction)"
+    r"(?:[a-z]+-(?:view|section|weighted|dye)|T[12](?:-weighted|W)?|blood vessel|artery|vein|typical|"
+    r"(?:pulmonary|lung|spinal canal|bile duct|bladder and urethra|heart)(?=[ ]blood|[ ]contrast)|reconstruction)"
 )
 # The name of a picture at the start of a sentence, with what may stand behind it.
 PICTURE = re.compile(
