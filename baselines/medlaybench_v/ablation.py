@@ -49,8 +49,8 @@ def evaluate(runs: Sequence[FinishedRun]) -> list[Result]:
     _check_expert(tables)
     record = joined_record(runs, baseline="ablation")
     cells = [replace(cell, record=record) for cell in _cells(tables)]
-    means = [*model_means(cells, record=record), *_own_means(cells, record)]
-    return [*cells, *means, *_shares(means, record)]
+    means = [*model_means(cells), *_own_means(cells)]
+    return [*cells, *means, *_shares(means)]
 
 
 def joined_record(runs: Sequence[FinishedRun], *, baseline: str) -> RunRecord:
@@ -184,28 +184,27 @@ def _cells(tables: Sequence[_Table]) -> Iterator[Result]:
         yield from (cell for model in order for (name, _), (cell, _) in placed.items() if name == model)
 
 
-def _own_means(cells: Iterable[Result], record: RunRecord) -> Iterator[Result]:
+def _own_means(cells: Iterable[Result]) -> Iterator[Result]:
     """Means over the models that every condition has, unless these are the paper's eight."""
     by_column: dict[tuple[str, str], dict[str, dict[str, Result]]] = {}
     for cell in cells:
         by_column.setdefault((cell.column, cell.split_or_group), {}).setdefault(cell.setting, {})[cell.row] = cell
-    for (column, split), by_condition in by_column.items():
+    for by_condition in by_column.values():
         shared = [
             model for model in next(iter(by_condition.values())) if all(model in by for by in by_condition.values())
         ]
         if not shared or set(shared) == set(MODELS):
             continue
-        for condition, by_model in by_condition.items():
+        for by_model in by_condition.values():
             values = [value for model in shared if (value := by_model[model].value) is not None]
-            yield Result(
-                paper="MedLayBench-V", table=TABLE, setting=condition, column=column, split_or_group=split,
-                row=f"Mean of {len(shared)} models" if len(shared) > 1 else shared[0],
-                value=sum(values) / len(values), unit="percent", direction="up",
-                note=f"of {', '.join(shared)}", n=by_model[shared[0]].n, record=record,
+            yield replace(
+                by_model[shared[0]], table=TABLE, row=f"Mean of {len(shared)} models" if shared[1:] else shared[0],
+                value=sum(values) / len(values), note=f"of {', '.join(shared)}",
+                ci95=None, numerator=None, denominator=None,
             )  # fmt: skip
 
 
-def _shares(means: Sequence[Result], record: RunRecord) -> Iterator[Result]:
+def _shares(means: Sequence[Result]) -> Iterator[Result]:
     """R@1 of each condition as a share of that with expert captions, and the two that the text prints."""
     table = [mean for mean in means if mean.table == TABLE and mean.column == _R1]
     expert = {mean.row: mean.value for mean in table if mean.setting == EXPERT}

@@ -118,10 +118,6 @@ class EmbeddingCache:
         length = path.stat().st_size
         if good and length % self._size == 0:
             return
-        if good:
-            with writing(path):
-                os.truncate(path, length - length % self._size)
-            return
         with writing(path), open_file(path) as file, replacing(path) as copy:
             copy.writelines(record for record in self._records(file) if _whole(record))
 

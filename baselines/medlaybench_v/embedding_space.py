@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.medlaybench_v.retrieval import POOLED, check_record
+from baselines.medlaybench_v.retrieval import POOLED
 from baselines.results.published import MODELS
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.resampling import bootstrap_means
-from loaders.errors import InputError, MissingExtra, how_many
+from loaders.errors import InputError, MissingExtra
 from loaders.medlaybench_v import MODALITIES
 
 PAPER, TABLE, ALL_MODELS = "MedLayBench-V", "Figure A3 (caption)", "All models"
@@ -77,10 +77,9 @@ class Projection:
 def measure(expert: _Array, layman: _Array, modality: Sequence[str]) -> Space:
     """Distances of the caption embeddings (N, D) of N >= 2 pairs; `modality` (N,) are the corpus's codes.
 
-    Embeddings of any length are normalised here; 8,192 rows are held in float64 at a time. Raises InputError on arrays
-    of different shapes, a vector that is not finite or zero, an unknown code, or fewer than two pairs.
+    Vectors of any length are normalised here; 8,192 rows are held in float64 at a time.
     """
-    expert, layman, names = _checked(expert, layman, modality)
+    names = _names(modality)
     groups = {name: np.flatnonzero(names == name) if name else np.arange(len(names)) for name in GROUPS}
     groups = {name: rows for name, rows in groups.items() if len(rows)}
     size = expert.shape[1]
@@ -88,8 +87,7 @@ def measure(expert: _Array, layman: _Array, modality: Sequence[str]) -> Space:
     sums = {name: (np.zeros(size), np.zeros(size)) for name in groups}
     for start in range(0, len(names), _BLOCK):
         part = slice(start, start + _BLOCK)
-        numbers = np.arange(len(names))[part]
-        left, right = _unit(expert, numbers, "expert"), _unit(layman, numbers, "layman")
+        left, right = _unit(expert[part]), _unit(layman[part])
         cosine[part] = np.clip((left * right).sum(axis=1), -1.0, 1.0)
         euclidean[part] = np.linalg.norm(left - right, axis=1)
         for name, (of_left, of_right) in sums.items():
@@ -115,15 +113,12 @@ def evaluate(
 ) -> list[Result]:
     """Means with intervals, quantiles and the mean of other pairs: for all pairs, then by modality (the setting).
 
-    `articles` (N,), if all are known, are what is resampled. Raises InputError if their number differs.
+    `articles` (N,) are what is resampled, if given.
     """
-    if articles is not None and len(articles) != len(space.cosine):
-        raise InputError("articles", found=f"{len(articles)} ids", expected=f"{len(space.cosine)}, one a pair")
-    known = articles if articles is not None and all(articles) else None
     results = []
     for group, rows in space.groups.items():
         values = np.stack([space.cosine[rows], space.euclidean[rows]], axis=1)
-        clusters = [known[row] for row in rows] if known else None
+        clusters = None if articles is None else [articles[row] for row in rows]
         boot = bootstrap_means(values, resamples=resamples, seed=seed, clusters=clusters)
         quantiles = np.quantile(values, QUANTILES, axis=0)
         cell = partial(
@@ -144,17 +139,11 @@ def evaluate(
 
 def all_models(results: Iterable[Result], *, record: RunRecord) -> list[Result]:
     """What the caption of Figure A3 says about "All models": the mean of their mean cosines, and the smallest and the
-    largest of their mean distances.
+    largest of their mean distances, by the results of a run and its record.
 
-    `results` are those of `evaluate` for the paper's models, over one split; `record` is that of their run, or of a
-    table made of several (`ablation.joined_record`). Not computed, with the names of the missing ones, without the
-    models that Appendix C names (`NAMED`). Raises InputError for results of several splits, and for a stand-in among
-    them that the record does not name.
+    Not computed, with the names of the missing ones, without the models that Appendix C names (`NAMED`).
     """
     found = [one for one in results if one.row in MODELS and one.setting == EVERY]
-    check_record(record, found)
-    if len(splits := {one.split_or_group for one in found}) > 1:
-        raise InputError("results", found=f"means of {', '.join(sorted(splits))}", expected="those of one split")
     cosines, distances = (
         {one.row: one.value for one in found if one.column == column and one.value is not None}
         for column in (COSINE, EUCLIDEAN)
@@ -194,20 +183,20 @@ def project(
     components, in one thread, so that the number of threads cannot change a point: 2,000 pairs take about half a
     minute.
 
-    Raises InputError as `measure` does, for embeddings that are all the same, and for fewer than 4 pairs; MissingExtra
-    without scikit-learn.
+    Raises InputError for embeddings that are all the same, and for fewer than 4 pairs; MissingExtra without
+    scikit-learn.
     """
     with MissingExtra.needed("figures", purpose="the t-SNE projection"):
         from sklearn.manifold import TSNE
         from threadpoolctl import threadpool_limits
-    expert, layman, names = _checked(expert, layman, modality)
+    names = _names(modality)
     drawn = np.arange(len(names))
     if points < len(drawn):
         drawn = np.sort(np.random.default_rng(seed).choice(drawn, size=points, replace=False))
     if len(drawn) < 4 or expert.shape[1] < 2:
         found, do = f"{len(drawn)} pairs of {expert.shape[1]} dimensions", "Or leave it out: --no-projection"
         raise InputError("projection", found=found, expected="4 pairs and 2 dimensions at least", do=do)
-    vectors = np.vstack([_unit(expert, drawn, "expert"), _unit(layman, drawn, "layman")])
+    vectors = np.vstack([_unit(expert[drawn]), _unit(layman[drawn])])
     if np.ptp(vectors, axis=0).max() < 1e-9:
         raise InputError("projection", found="embeddings that are all the same", expected="different ones")
     fit = TSNE(init="pca", random_state=seed, perplexity=min(30.0, (len(vectors) - 1) / 3), n_jobs=1)
@@ -217,36 +206,12 @@ def project(
     return Projection(drawn, tuple(names[drawn].tolist()), plane[:half], plane[half:])
 
 
-# --- Inputs -----------------------------------------------------------------------------------------------------------
+def _names(modality: Sequence[str]) -> NDArray[np.str_]:
+    return np.array([_NAMES[code] for code in modality])
 
 
-def _checked(expert: _Array, layman: _Array, modality: Sequence[str]) -> tuple[_Array, _Array, NDArray[np.str_]]:
-    expert, layman = np.asarray(expert), np.asarray(layman)
-    for name, vectors in (("expert embeddings", expert), ("layman embeddings", layman)):
-        if vectors.ndim != 2 or vectors.shape != (len(modality), expert.shape[-1]):
-            raise InputError(
-                name,
-                found=f"shape {vectors.shape}",
-                expected=f"({len(modality)}, D): one row a modality, and one D for both",
-            )
-    if len(modality) < 2:
-        raise InputError("embeddings", found=how_many(len(modality), "pair"), expected="2 or more")
-    for row, code in enumerate(modality):
-        if code not in _NAMES:
-            raise InputError(f"modality, row {row}", found=repr(code), expected="one of " + ", ".join(_NAMES))
-    return expert, layman, np.array([_NAMES[code] for code in modality])
-
-
-def _unit(vectors: _Array, rows: Ints, register: str) -> Floats:
-    """These rows of the vectors in float64, with length 1."""
-    double = vectors[rows].astype(np.float64)
-    lengths = np.linalg.norm(double, axis=1)
-    for wrong, found in ((~np.isfinite(lengths), "not finite"), (lengths == 0, "all zero")):
-        if wrong.any():
-            raise InputError(
-                f"{register} embeddings, row {rows[wrong][0]}",
-                found=f"a vector that is {found}",
-                expected="finite and not zero",
-            )
-    unit: Floats = double / lengths[:, None]
+def _unit(vectors: _Array) -> Floats:
+    """The vectors in float64, with length 1."""
+    double = vectors.astype(np.float64)
+    unit: Floats = double / np.linalg.norm(double, axis=1)[:, None]
     return unit

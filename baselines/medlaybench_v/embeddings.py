@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from baselines.medlaybench_v.embedding_cache import EmbeddingCache, Found
-from loaders.errors import InputError, MissingExtra, ModelError
+from loaders.errors import MissingExtra, ModelError
 from loaders.models.encoder import Encoder
 
 Load = Callable[[], Image.Image]
@@ -81,7 +81,7 @@ def embed(
     encoder: Encoder,
     *,
     images: Iterable[tuple[str, Load]] = (),
-    texts: Mapping[str, Sequence[str | None]] | None = None,
+    texts: Mapping[str, Sequence[str]] | None = None,
     cache: Path,
     batch_size: int = 64,
     workers: int | None = None,
@@ -93,17 +93,15 @@ def embed(
     has to be encoded, by one of `workers` threads (by default one per core, at most 8). `progress` is called with
     "images" or "texts", how many of this process's distinct items are done, and how many there are.
 
-    Raises InputError for a caption that is missing or empty and whatever an image's function raises; ModelError for an
-    embedding that is not finite or has no length, naming the item; BedsideError when another run is writing to the same
-    cache or the disk is full; KeyboardInterrupt with a message to show. Finished batches are kept in every case.
+    Raises whatever an image's function raises; ModelError for an embedding that is not finite or has no length, naming
+    the item; BedsideError when another run is writing to the same cache or the disk is full; KeyboardInterrupt with a
+    message to show. Finished batches are kept in every case.
     """
-    if batch_size < 1:
-        raise InputError("batch_size", found=str(batch_size), expected="1 or more")
     store = EmbeddingCache(cache / encoder.key, encoder.dim)
     store.describe(json.dumps({"encoder": encoder.name, **encoder.identity}, indent=1).encode())
     image_digests, loads, given = _distinct_images(images)
-    by_register = _checked_texts(texts or {})
-    captions = list(dict.fromkeys(caption for said in by_register.values() for caption in said))
+    by_register = texts or {}
+    captions, _ = unique_captions([caption for said in by_register.values() for caption in said])
     place = {caption: row for row, caption in enumerate(captions)}
     threads = workers or min(8, os.cpu_count() or 1)
 
@@ -209,34 +207,12 @@ def _distinct_images(images: Iterable[tuple[str, Load]]) -> tuple[list[bytes], l
     places: dict[bytes, int] = {}
     loads: list[Load] = []
     index: list[int] = []
-    for number, (text, load) in enumerate(images):
-        try:
-            digest = bytes.fromhex(text)
-        except ValueError:
-            digest = b""
-        if len(digest) != 32:
-            raise InputError(f"image {number}", found=f"the digest {text!r}", expected="SHA-256 in hexadecimal")
-        if digest not in places:
+    for text, load in images:
+        if (digest := bytes.fromhex(text)) not in places:
             places[digest] = len(loads)
             loads.append(load)
         index.append(places[digest])
     return list(places), loads, np.array(index, dtype=np.int64)
-
-
-def _checked_texts(texts: Mapping[str, Sequence[str | None]]) -> dict[str, list[str]]:
-    """The captions by register, every one a text."""
-    checked: dict[str, list[str]] = {register: [] for register in texts}
-    for register, captions in texts.items():
-        for number, caption in enumerate(captions):
-            if not isinstance(caption, str) or not caption.strip():
-                found = "there is no caption" if caption is None else f"the caption is {caption!r}"
-                raise InputError(f"{register} caption, row {number}", found=found, expected="some text")
-            try:
-                caption.encode()
-            except UnicodeEncodeError as problem:
-                raise InputError(f"{register} caption, row {number}", found=f"is no valid text: {problem}") from None
-            checked[register].append(caption)
-    return checked
 
 
 def _part(words: Found, place: Mapping[str, int], captions: Sequence[str]) -> Embedded:

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,23 +45,15 @@ _EXACT_ROWS, _EXACT_COLUMNS = 256, 1024
 _WORKERS = min(8, os.cpu_count() or 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Ranks:
+class _Ranks(NamedTuple):
     """Of N queries: candidates that score strictly above the right one, and those that share its score (itself too).
 
-    Both are exact wherever `greater` < `k_max`. Elsewhere `greater` is a lower bound that is itself >= k_max, so that
-    every hit at k <= k_max is exact.
+    Both are exact wherever `greater` is below the largest k. Elsewhere `greater` is a lower bound that is itself no
+    smaller, so that every hit is exact.
     """
 
     greater: Ints
     tied: Ints
-    k_max: int
-
-    def hits(self, k: int) -> Floats:
-        """Probability (N,) that the right candidate is among the first k when tied ones are in random order."""
-        if not 1 <= k <= self.k_max:
-            raise InputError("hits", found=f"k = {k}", expected=f"1 to {self.k_max}, the largest k of the count")
-        return np.clip((k - self.greater) / self.tied, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +84,8 @@ def recall_at_k(
     """Hits of both directions at each k, at instance and at group level.
 
     images: (N, D); texts: (U, D), each caption once; `text_of_image`: (N,) the caption of each image, by default its
-    own row. `rows` selects a pool of the N rows. Embeddings need not be normalised. Raises InputError for rows that are
-    not finite or zero, lengths that do not agree, and a k outside 1..pool size.
+    own row. `rows` selects a pool of the N rows, without repeats. Embeddings need not be normalised. Raises InputError
+    for rows that are not finite or zero, and a k outside 1..pool size.
     """
     steps = tuple(ks)
     # One BLAS thread per worker: a worker counts its tile while it is still in its core's cache.
@@ -105,11 +97,11 @@ def recall_at_k(
             )
         i2t, t2i = _count(pool, max(steps), workers)
         best, best_tied = _best_of_group(pool, t2i, workers)
-    shared = pool.multiplicity
+    shared, alone = pool.multiplicity, np.ones_like(pool.multiplicity)
     return Recall(
         ks=steps,
-        i2t=np.stack([i2t.hits(k) for k in steps]),
-        t2i=np.stack([t2i.hits(k) for k in steps]),
+        i2t=np.stack([any_hit(k, i2t.greater, alone, i2t.tied - 1) for k in steps]),
+        t2i=np.stack([any_hit(k, t2i.greater, alone, t2i.tied - 1) for k in steps]),
         group_i2t=np.stack([any_hit(k, i2t.greater, shared, i2t.tied - shared) for k in steps]),
         group_t2i=np.stack([any_hit(k, best.greater, best_tied, best.tied - best_tied) for k in steps]),
         ceiling=np.stack([np.minimum(1.0, k / shared) for k in steps]),
@@ -181,29 +173,10 @@ class _Pool:
         rows: Ints | None,
         workers: ThreadPoolExecutor,
     ) -> _Pool:
-        images, texts = _matrix(images, "images"), _matrix(texts, "texts")
-        if images.shape[1] != texts.shape[1]:
-            raise InputError(
-                "texts", found=f"vectors of length {texts.shape[1]}", expected=f"{images.shape[1]}, as the images"
-            )
-        if text_of_image is None and len(texts) != len(images):
-            raise InputError(
-                "texts",
-                found=f"{len(texts)} rows for {len(images)} images",
-                expected="one row an image, or text_of_image",
-            )
-        caption = None if text_of_image is None else _index(text_of_image, len(texts), "text_of_image")
-        if caption is not None and len(caption) != len(images):
-            raise InputError("text_of_image", found=f"{len(caption)} entries", expected=f"{len(images)}, one an image")
-        chosen = None if rows is None else _index(rows, len(images), "rows")
-        if chosen is not None and len(np.unique(chosen)) != len(chosen):
-            raise InputError("rows", found="the same row twice", expected="distinct rows")
-        size = len(images) if chosen is None else len(chosen)
-        if size == 0:
-            raise InputError("pool", found="no row", expected="at least one image with its caption")
-        of_row = caption if chosen is None or caption is None else caption[chosen]
-        left = _Side(images, chosen, np.empty(size))
-        other = _Side(texts, chosen if of_row is None else of_row, np.empty(size))
+        size = len(images) if rows is None else len(rows)
+        of_row = text_of_image if rows is None or text_of_image is None else text_of_image[rows]
+        left = _Side(images, rows, np.empty(size))
+        other = _Side(texts, rows if of_row is None else of_row, np.empty(size))
         right = np.empty(size)
 
         def products(start: int) -> None:
@@ -223,23 +196,6 @@ class _Pool:
         return cls(left, other, right, number.astype(np.int64), sizes[number].astype(np.int64))
 
 
-def _matrix(values: Embeddings, name: str) -> Embeddings:
-    matrix = np.asarray(values)
-    if matrix.ndim != 2 or matrix.shape[1] == 0 or not np.issubdtype(matrix.dtype, np.floating):
-        raise InputError(name, found=f"{matrix.dtype} of shape {matrix.shape}", expected="floats of shape (rows, D)")
-    return matrix
-
-
-def _index(values: Ints, size: int, name: str) -> Ints:
-    index = np.asarray(values)
-    if index.ndim != 1 or not np.issubdtype(index.dtype, np.integer):
-        raise InputError(name, found=f"{index.dtype} of shape {index.shape}", expected="integers of shape (rows,)")
-    wrong = np.flatnonzero((index < 0) | (index >= size))
-    if len(wrong):
-        raise InputError(f"{name}[{wrong[0]}]", found=str(index[wrong[0]]), expected=f"0 to {size - 1}")
-    return index.astype(np.int64)
-
-
 def _check_norms(side: _Side, name: str) -> None:
     """Raises InputError at the first row that has no direction, by its number in the embeddings."""
     # Outside these the reciprocal is not a float32; an encoder that returns such norms is broken anyway.
@@ -251,7 +207,7 @@ def _check_norms(side: _Side, name: str) -> None:
         raise InputError(f"{name}, row {row}", found=found, expected="finite values, not all zero")
 
 
-def _count(pool: _Pool, k_max: int, workers: ThreadPoolExecutor) -> tuple[Ranks, Ranks]:
+def _count(pool: _Pool, k_max: int, workers: ThreadPoolExecutor) -> tuple[_Ranks, _Ranks]:
     size = pool.size
     low = (pool.right - pool.margin).astype(np.float32)
     high = (pool.right + pool.margin).astype(np.float32)
@@ -311,12 +267,12 @@ def _columns_above(
 
 def _settle(
     queries: _Side, candidates: _Side, right: Floats, low: Ints, high: Ints, k_max: int, workers: ThreadPoolExecutor
-) -> Ranks:
+) -> _Ranks:
     """Exact ranks from the float32 bounds: rescores queries with both a rival inside the margin and a possible hit."""
     greater, tied = high.copy(), np.ones_like(high)
     open_ = np.flatnonzero((low - high > 1) & (high < k_max))
     greater[open_], tied[open_] = _exact(queries, candidates, open_, right[open_], workers)
-    return Ranks(greater, tied, k_max)
+    return _Ranks(greater, tied)
 
 
 def _exact(
@@ -340,7 +296,7 @@ def _exact(
     return greater, tied
 
 
-def _best_of_group(pool: _Pool, t2i: Ranks, workers: ThreadPoolExecutor) -> tuple[Ranks, Ints]:
+def _best_of_group(pool: _Pool, t2i: _Ranks, workers: ThreadPoolExecutor) -> tuple[_Ranks, Ints]:
     """Text-to-image ranks of the best image with each row's caption, and how many of its images share that score."""
     shared = np.flatnonzero(pool.multiplicity > 1)
     greater, tied, right = t2i.greater.copy(), t2i.tied.copy(), np.ones_like(t2i.tied)
@@ -351,4 +307,4 @@ def _best_of_group(pool: _Pool, t2i: Ranks, workers: ThreadPoolExecutor) -> tupl
         partners = np.bincount(group, weights=pool.right[shared] >= best[group] - TIE).astype(np.int64)
         counts = _exact(pool.texts, pool.images, shared[first], best, workers)
         greater[shared], tied[shared], right[shared] = counts[0][group], counts[1][group], partners[group]
-    return Ranks(greater, tied, t2i.k_max), right
+    return _Ranks(greater, tied), right

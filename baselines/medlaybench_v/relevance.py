@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from loaders.errors import InputError, MissingExtra
+from loaders.errors import MissingExtra
 
 if TYPE_CHECKING:
     from baselines.medlaybench_v.wordnet import WordNet
@@ -48,9 +48,8 @@ class Bleu:
 def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Bleu:
     """BLEU-4 of every pair.
 
-    Raises InputError when the lists differ in length, MissingExtra when sacrebleu is not installed.
+    Raises MissingExtra when sacrebleu is not installed.
     """
-    check_pairs(hypotheses, references)
     metric, tokens = _sacrebleu(), _tokenizer()
     values = np.zeros(len(hypotheses))
     counts = np.zeros((len(hypotheses), 10), dtype=np.int64)
@@ -69,9 +68,8 @@ def corpus_bleu(counts: NDArray[np.int64]) -> float:
 def rouge_l(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.float64]:
     """ROUGE-L F1 of every pair in percent, shape (pairs,).
 
-    Raises InputError when the lists differ in length, MissingExtra when nltk or rapidfuzz is not installed.
+    Raises MissingExtra when nltk or rapidfuzz is not installed.
     """
-    check_pairs(hypotheses, references)
     with MissingExtra.needed("language", purpose="ROUGE-L"):
         from rapidfuzz.distance import LCSseq
     stem = _Stemmer().stem
@@ -92,9 +90,8 @@ def rouge_l(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.
 def meteor(hypotheses: Sequence[str], references: Sequence[str], wordnet: WordNet | None = None) -> NDArray[np.float64]:
     """METEOR of every pair in percent, shape (pairs,); without a WordNet synonyms do not match.
 
-    Raises InputError when the lists differ in length, MissingExtra when nltk or sacrebleu is not installed.
+    Raises MissingExtra when nltk or sacrebleu is not installed.
     """
-    check_pairs(hypotheses, references)
     with MissingExtra.needed("language", purpose="METEOR"):
         from nltk.translate.meteor_score import single_meteor_score
     tokens = _tokenizer()
@@ -109,16 +106,6 @@ def meteor(hypotheses: Sequence[str], references: Sequence[str], wordnet: WordNe
 def versions() -> dict[str, str]:
     """Package -> version, for those that the values depend on."""
     return {package: version(package) for package in ("sacrebleu", "rapidfuzz", "nltk")}
-
-
-def check_pairs(hypotheses: Sequence[str], references: Sequence[str]) -> None:
-    """Raises InputError unless there is one reference per hypothesis."""
-    if len(hypotheses) != len(references):
-        raise InputError(
-            "captions",
-            found=f"{len(hypotheses)} hypotheses and {len(references)} references",
-            expected="one reference a hypothesis",
-        )
 
 
 def _sacrebleu() -> Any:

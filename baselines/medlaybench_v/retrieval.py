@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from baselines.medlaybench_v.embeddings import Embedded, Embeddings
-from baselines.medlaybench_v.ranking import Recall, recall_at_k
+from baselines.medlaybench_v.ranking import recall_at_k
 from baselines.results.published import MODELS
 from baselines.results.run import Result, RunRecord
 from baselines.statistics.arrays import Floats, Ints, cluster_index, exact_sums
@@ -58,10 +58,6 @@ class CaptionRows:
         if size < 2:
             expected = "2 or more: one alone has no other to be compared with"
             raise InputError("rows", found="1 row" if size else "no row", expected=expected)
-        for name in ("expert_caption", "layman_caption", "article_id"):
-            values = getattr(self, name)
-            if values is not None and len(values) != size:
-                raise InputError(f"rows.{name}", found=f"{len(values)} entries", expected=f"{size}, as modality")
         for row, code in enumerate(self.modality):
             if code not in _CODES:
                 raise InputError(f"rows.modality, row {row}", found=repr(code), expected=", ".join(_CODES))
@@ -103,8 +99,8 @@ def evaluate(
 
     `made` has the images and the captions of the N rows. Intervals and p values come from `resamples` paired resamples
     of rows, or of articles where `rows` has them; the paper's own p value, of 1,000 resamples of rows, is always among
-    them. A modality with fewer rows than the largest k gives "not computed" cells. Raises InputError on
-    embeddings that are not finite or zero, and a k larger than the split.
+    them. A modality with fewer rows than the largest k gives "not computed" cells. Raises InputError for a k larger
+    than the split.
     """
     texts = {EXPERT: made.texts["expert"], LAYMAN: made.texts["layman"]}
     run = _Run(made.images.rows(), texts, rows, record, model, method, tuple(ks), resamples, seed)
@@ -113,11 +109,11 @@ def evaluate(
     return [*_per_modality(run), *_global(run, whole)]
 
 
-def adjusted(raw: Iterable[Result], *, record: RunRecord) -> list[Result]:
+def adjusted(raw: Iterable[Result]) -> list[Result]:
     """Benjamini-Hochberg over the p values of Table A3, one family per test (8 models x 3 k give the paper's 24).
 
     Each adjusted value keeps the key of its raw one except for the setting, which says how many tests were in the
-    family. `record` is that of the results, or of a run that holds all of their models.
+    family.
     """
     families: dict[str, list[Result]] = {}
     for result in raw:
@@ -125,17 +121,16 @@ def adjusted(raw: Iterable[Result], *, record: RunRecord) -> list[Result]:
             families.setdefault(result.setting, []).append(result)
     corrected = []
     for setting, family in families.items():
-        check_record(record, family)
         values = benjamini_hochberg([result.value for result in family if result.value is not None])
         label = f"{setting}, {_ADJUSTED} {len(family)}"
         corrected += [
-            replace(result, setting=label, value=float(value), note="", record=record)
+            replace(result, setting=label, value=float(value), note="")
             for result, value in zip(family, values, strict=True)
         ]
     return corrected
 
 
-def model_means(results: Iterable[Result], *, record: RunRecord) -> list[Result]:
+def model_means(results: Iterable[Result]) -> list[Result]:
     """Table 5 and the last row of Table A4: the mean over the paper's eight models of each column of Table A4.
 
     Not computed, with the names of the missing ones, unless all eight are there; never a mean of fewer.
@@ -145,18 +140,15 @@ def model_means(results: Iterable[Result], *, record: RunRecord) -> list[Result]
         if result.table == "Table A4" and result.row in MODELS and result.value is not None:
             cells.setdefault((result.setting, result.column, result.split_or_group), {})[result.row] = result
     means = []
-    for (setting, column, split), by_model in cells.items():
-        check_record(record, by_model.values())
+    for by_model in cells.values():
         missing = [name for name in MODELS if name not in by_model]
+        note = f"not computed: no result of {', '.join(missing)}" if missing else ""
         values = [result.value for result in by_model.values() if result.value is not None]
-        for table in ("Table 5", "Table A4"):
-            cell = Result(
-                paper=PAPER, table=table, row=MEAN_ROW, setting=setting, column=column, split_or_group=split,
-                value=None if missing else float(np.mean(values)), unit="percent", direction="up",
-                note=f"not computed: no result of {', '.join(missing)}" if missing else "",
-                n=next(iter(by_model.values())).n, record=record,
-            )  # fmt: skip
-            means.append(cell)
+        mean = replace(
+            next(iter(by_model.values())), row=MEAN_ROW, value=None if missing else float(np.mean(values)),
+            note=note, ci95=None, numerator=None, denominator=None,
+        )  # fmt: skip
+        means += [replace(mean, table="Table 5"), mean]
     return means
 
 
@@ -200,16 +192,10 @@ class _Run:
 
     def hits(self, chosen: Ints) -> _Hits:
         """The hits of every setting and column in the pool of chosen rows."""
-        recalls: dict[str, Recall] = {}
-        for setting, texts in self.texts.items():
-            try:
-                recalls[setting] = recall_at_k(
-                    self.images, texts.vectors, ks=self.ks, text_of_image=texts.index, rows=chosen
-                )
-            except InputError as error:
-                if error.where.startswith("texts"):  # say which ones
-                    error.where = error.where.replace("texts", f"{setting.lower()} captions", 1)
-                raise
+        recalls = {
+            setting: recall_at_k(self.images, texts.vectors, ks=self.ks, text_of_image=texts.index, rows=chosen)
+            for setting, texts in self.texts.items()
+        }
         hits: _Hits = {}
         for at, k in enumerate(self.ks):
             i2t, t2i, average = f"I2T Recall@{k}", f"T2I Recall@{k}", average_recall(k)
@@ -385,14 +371,3 @@ def _spread(
 def _ends(keys: Iterable[tuple[str, str]]) -> list[tuple[int, int]]:
     """The bounds of each number: a share, or a difference of two."""
     return [(-1, 1) if setting == DELTA else (0, 1) for setting, _ in keys]
-
-
-def check_record(record: RunRecord, results: Iterable[Result]) -> None:
-    """Raises InputError for a stand-in among results of a record that names none."""
-    for result in results:
-        if result.provenance == "stand-in" and record.stand_in is None:
-            raise InputError(
-                " / ".join(result.key),
-                found="a stand-in among results that are none",
-                expected="a record that says what stands in, or results without it",
-            )

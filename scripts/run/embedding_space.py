@@ -71,7 +71,7 @@ def _scored(
         expert, layman = made.texts["expert"].rows(), made.texts["layman"].rows()
         space = measure(expert, layman, rows.modality)
         results += evaluate(
-            space, record=record, model=name, articles=rows.article_id, resamples=record.options["resamples"], seed=seed
+            space, record=record, model=name, articles=rows.articles, resamples=record.options["resamples"], seed=seed
         )
         drawn[name] = {"histograms": histograms(space)}
         if projection:

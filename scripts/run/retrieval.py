@@ -95,6 +95,4 @@ def _scored(embedded: Sequence[tuple[str, Embeddings]], rows: CaptionRows, recor
             resamples=record.options["resamples"],
             seed=record.seeds["bootstrap"],
         )
-    results += adjusted(results, record=record)
-    results += model_means(results, record=record)
-    return results
+    return [*results, *adjusted(results), *model_means(results)]

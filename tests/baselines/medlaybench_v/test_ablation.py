@@ -75,7 +75,7 @@ def printed() -> list[FinishedRun]:
         for condition in METHODS
     ]
     # As `bedside run retrieval` leaves them, a run of all eight holds their mean.
-    return [replace(one, results=[*one.results, *model_means(one.results, record=one.record)]) for one in runs]
+    return [replace(one, results=[*one.results, *model_means(one.results)]) for one in runs]
 
 
 def test_the_papers_own_cells_give_its_averages_and_shares() -> None:

@@ -344,29 +344,7 @@ def test_an_image_that_cannot_be_opened_stops_the_run_and_keeps_what_is_done(tmp
     assert embed(FakeEncoder(DIM), images=images, cache=tmp_path).encoded == 1
 
 
-@pytest.mark.parametrize(
-    ("caption", "said"),
-    [
-        (None, "layman caption, row 1: there is no caption"),
-        ("", "layman caption, row 1: the caption is ''"),
-        (" \n", "row 1: the caption is ' \\n'"),
-        ("\ud800", "row 1: is no valid text"),
-    ],
-)
-def test_a_row_without_caption_is_one_clear_error(caption: str | None, said: str, tmp_path: Path) -> None:
-    encoder = FakeEncoder(DIM)
-    with pytest.raises(InputError) as caught:
-        embed(encoder, texts={"expert": ["a", "b"], "layman": ["a", caption]}, cache=tmp_path)
-    assert said in str(caught.value)
-    assert encoder.calls == []
-
-
-def test_other_arguments_that_cannot_be_used(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="batch_size"):
-        embed(FakeEncoder(DIM), cache=tmp_path, batch_size=0)
-    for digest in ("abc", "", "zz" * 32, "ab" * 31):
-        with pytest.raises(InputError, match="image 0: the digest"):
-            embed(FakeEncoder(DIM), images=[(digest, lambda: pictures(1)[0])], cache=tmp_path)
+def test_a_cache_that_is_no_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="is a file, not a folder"):
         embed(FakeEncoder(DIM), texts={"expert": ["a"]}, cache=tmp_path / "file")

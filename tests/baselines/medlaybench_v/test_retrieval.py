@@ -73,7 +73,7 @@ def cell(results: Sequence[Result], table: str, setting: str, column: str, where
 
 def test_every_published_cell_is_joined_by_key() -> None:
     results = [result for at, model in enumerate(MODELS) for result in run(*embeddings(at), model=model)]
-    results += model_means(results, record=RECORD)
+    results += model_means(results)
     own = {result.key: result for result in results}
     assert len(own) == len(results)
     for table, count in (("Table 3", 96), ("Table A3", 48), ("Table A4", 18), ("Table 5", 2)):
@@ -279,25 +279,25 @@ def test_a_small_modality_is_not_computed_and_says_why() -> None:
 
 def test_benjamini_hochberg_over_the_table() -> None:
     results = [result for at, model in enumerate(MODELS[:3]) for result in run(*embeddings(at), model=model)]
-    found = adjusted(results, record=RECORD)
+    found = adjusted(results)
     assert len(found) == 27 and len({result.key for result in [*results, *found]}) == len(results) + 27
     for setting in ("bootstrap n=400, two-sided", "bootstrap n=1000, two-sided", "exact McNemar"):
         raw = [r.value for r in results if (r.table, r.setting, r.unit) == ("Table A3", setting, "p")]
         mine = [r.value for r in found if r.setting == f"{setting}, Benjamini-Hochberg over 9"]
         assert mine == benjamini_hochberg(np.array(raw, dtype=float)).tolist()
-    assert adjusted(found, record=RECORD) == []
+    assert adjusted(found) == []
 
 
 def test_model_means_need_all_eight() -> None:
     results = [result for at, model in enumerate(MODELS) for result in run(*embeddings(at), model=model)]
-    found = model_means(results, record=RECORD)
+    found = model_means(results)
     mean = cell(found, "Table 5", "Expert", "Average R@1 (I2T and T2I)", "test")
     own = [r.value or 0 for r in results if (r.table, r.setting, r.column) == ("Table A4", "Expert", mean.column)]
     assert mean.value == pytest.approx(np.mean(own)) and mean.n == 160 and mean.row == "Mean of the 8 models"
-    some = model_means([result for result in results if result.row != "PMC-CLIP"], record=RECORD)
+    some = model_means([result for result in results if result.row != "PMC-CLIP"])
     assert {result.value for result in some} == {None}
     assert {result.note for result in some} == {"not computed: no result of PMC-CLIP"}
-    other = model_means([replace(result, row="my-clip") for result in results], record=RECORD)
+    other = model_means([replace(result, row="my-clip") for result in results])
     assert other == []
 
 
@@ -306,20 +306,10 @@ def test_results_from_stand_ins_are_stand_ins() -> None:
     results = run(record=stand_in)
     assert {result.provenance for result in results} == {"stand-in"}
     for function in (adjusted, model_means):
-        assert {result.provenance for result in function(results, record=stand_in)} == {"stand-in"}
-        with pytest.raises(InputError, match="a stand-in among results that are none"):
-            function(results, record=RECORD)
+        assert {result.provenance for result in function(results)} == {"stand-in"}
 
 
-def test_bad_inputs_are_one_clear_error() -> None:
-    images, expert, layman = embeddings()
-    with pytest.raises(InputError, match="expert captions: vectors of length 11"):
-        run(images, expert[:, 1:], layman)
-    for at, name in enumerate(("images", "expert captions", "layman captions")):
-        broken = [images.copy(), expert.copy(), layman.copy()]
-        broken[at][159, 2] = np.nan  # in no modality's pool
-        with pytest.raises(InputError, match=f"{name}, row 159"):
-            run(*broken)
+def test_a_k_beyond_the_split_is_refused() -> None:
     with pytest.raises(InputError, match="ks: .*the pool's 160 rows"):
         run(ks=(1, 161))
 
@@ -327,8 +317,6 @@ def test_bad_inputs_are_one_clear_error() -> None:
 def test_rows_that_cannot_be_ranked_are_one_clear_error() -> None:
     with pytest.raises(InputError, match="1 row .*one alone has no other"):
         CaptionRows(["DRCT"], ["a"], ["b"])
-    with pytest.raises(InputError, match="layman_caption: 1 entries"):
-        CaptionRows(["DRCT", "DRCT"], ["a", "b"], ["c"])
     with pytest.raises(InputError, match="expert_caption, row 1: ' '"):
         CaptionRows(["DRCT", "DRCT"], ["a", " "], ["c", "d"])
     with pytest.raises(InputError, match="layman_caption, row 0: None"):
