@@ -143,7 +143,7 @@ def _print_numbers(pairs: list[Compared]) -> None:
         decimals = pair.decimals
         shown.add_row(
             "  " + _name(pair),
-            f"{paper.value:,.{decimals}f}{mark}" if paper else "",
+            f"{paper.shown}{mark}" if paper else "",
             pair.printed,
             "" if pair.difference is None else f"{round(pair.difference, decimals) + 0.0:+,.{decimals}f}",
             own.n,

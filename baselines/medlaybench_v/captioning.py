@@ -30,6 +30,7 @@ from baselines.dialogue.game import Ask, Game
 from baselines.medlaybench_v import readability
 from baselines.medlaybench_v.language import REGISTERS, read_caption
 from baselines.medlaybench_v.learned_metrics import METRICS, Metric, Scores
+from baselines.results.published import model_label
 from baselines.results.run import DataUsed, Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats
 from baselines.statistics.resampling import bootstrap_means
@@ -50,14 +51,6 @@ PAPER, TABLE = "MedLayBench-V", "Table A5"
 ROLE = "captioner"
 MAX_TOKENS = 64
 PROMPTS = {"Expert": "captioning_clinical", "Layman": "captioning_lay"}
-
-CHECKPOINTS = {
-    "llava-med-v1.5-mistral-7b": "LLaVA-Med",
-    "medgemma-1.5-4b-it": "MedGemma 1.5",
-    "llava-1.5-7b-hf": "LLaVA-v1.5",
-    "Qwen2-VL-7B-Instruct": "Qwen2-VL",
-}
-"""The end of a model's name -> its row in Table A5. The paper names no checkpoints: these are our reading of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +249,7 @@ def evaluate(
     """The model's row of Table A5, both cross-register scores, the control deltas, and what the model failed to say.
 
     `record` says who was asked and how; what else the numbers are made of is added. Pairs without captions are left
-    out. `label` names the row; by default it is the paper's for one of CHECKPOINTS, else the model's name. Empty
+    out. `label` names the row; by default it is the paper's for one of its models, else the model's name. Empty
     answers score 0 by BERTScore, which has no value if every answer to a prompt is empty; texts without an English word
     have no FKGL and are left out of its mean, whose n says how many remain. ci95 is the percentile interval of
     `resamples` bootstrap means over pairs, or articles where every row has one. What needs a package or weights that
@@ -296,7 +289,7 @@ def evaluate(
             **(scores.versions if scores else {}),
         },
     )
-    row = label or _row(captioner.name)
+    row = label or model_label(PAPER, captioner.name)
     cell = partial(Result, paper=PAPER, table=TABLE, row=row, split_or_group=pairs.group, record=record)
     means = partial(_means, pairs.articles, resamples, seed)
     return [
@@ -457,10 +450,3 @@ def _failures(cell: _Maker, captions: Mapping[str, Sequence[Caption]]) -> Iterat
                 setting=f"{register} prompt", column=column, unit="percent", direction="down", note=note,
                 value=100 * count / len(given), numerator=float(count), denominator=float(len(given)),
             )  # fmt: skip
-
-
-def _row(model: str) -> str:
-    for ending, row in CHECKPOINTS.items():
-        if model.casefold().endswith(ending.casefold()):
-            return row
-    return model

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from baselines.medlaybench_v.language import REGISTERS, SPLITS, read_caption
+from baselines.medlaybench_v.language import REGISTERS, SPLITS, read_caption, read_one_of
 from baselines.results.published import published
 from baselines.results.run import DataUsed, Result, RunRecord
 from loaders.errors import InputError
@@ -117,7 +117,7 @@ def count(rows: Iterable[Mapping[str, Any]], *, data: DataUsed) -> Concepts:
     surfaces: dict[str, Counter[str]] = {}
     for number, row in enumerate(rows, start=1):
         name = str(row.get("image_id") or f"row {number}")
-        split, code = _one_of(row, "split", pairs, name), _one_of(row, "modality", MODALITY_ROWS, name)
+        split, code = read_one_of(row, "split", pairs, name), read_one_of(row, "modality", MODALITY_ROWS, name)
         for column in REGISTERS.values():
             read_caption(row, column, name)
         cuis, terms = parse_cuis(row.get("cuis"), name), []
@@ -167,13 +167,6 @@ def evaluate(concepts: Concepts, *, stand_in: str | None = None) -> list[Result]
 
 
 # --- Counting ---------------------------------------------------------------------------------------------------------
-
-
-def _one_of(row: Mapping[str, Any], column: str, known: Mapping[str, object], name: str) -> str:
-    value = row.get(column)
-    if not isinstance(value, str) or value not in known:
-        raise InputError(name, found=f"{column} {value!r}", expected="one of " + ", ".join(known))
-    return value
 
 
 def _usual(surfaces: Counter[str] | None, cui: str) -> str:

@@ -1,7 +1,6 @@
 """Language of caption pairs: readability of both registers, and how far the lay one keeps the expert one's words.
 
-    scored = evaluate(rows, data=DataUsed.of(opened))
-    scored.results, scored.extra
+    results, by_caption = evaluate(rows, data=DataUsed.of(opened))
 
 MedLayBench-V's Tables 1 and 2, cell by cell, with the labels of the published numbers, and two more columns: words per
 sentence, and BLEU-4 of each split as one corpus. Every mean is taken over captions, so Overall, which is there if there
@@ -13,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
@@ -29,7 +28,7 @@ from baselines.results.run import DataUsed, Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats
 from baselines.statistics.resampling import bootstrap_means
 from loaders.errors import InputError, MissingExtra, ModelError, how_many
-from loaders.files.records import GROWN, to_json
+from loaders.files.records import GROWN
 
 PAPER = "MedLayBench-V"
 ROW = "MedLayBench-V captions"
@@ -104,14 +103,6 @@ class CaptionScores:
 
 
 @dataclass(frozen=True)
-class Scored:
-    """The numbers, and further JSON files of the run by name."""
-
-    results: list[Result]
-    extra: dict[str, Any]
-
-
-@dataclass(frozen=True)
 class _Pairs:
     """Captions by register in the order of the splits; `groups` are the splits, then all, as label and rows.
 
@@ -144,7 +135,7 @@ def evaluate(
     gates: Callable[[Iterable[dict[str, Any]]], GateFailures] | None = None,
     resamples: int = 1000,
     seed: int = 0,
-) -> Scored:
+) -> tuple[list[Result], CaptionScores]:
     """Tables 1 and 2 of rows with `split` (train, validation, test), `expert_caption` and `layman_caption`.
 
     `data` describes the rows for the record of the run. `stand_in` is the reason why the numbers are no reproduction,
@@ -192,7 +183,7 @@ def evaluate(
             results.append(replace(cell, note="; ".join(filter(None, (cell.note, remark)))))
         results += [column(value=None, **facts) for column in missing]
     failures = gates(pairs.rows()) if gates else None
-    return Scored(results, {CAPTIONS: to_json(_by_caption(pairs, columns, failures))})
+    return results, _by_caption(pairs, columns, failures)
 
 
 def _by_caption(pairs: _Pairs, columns: Iterable[tuple[_Column, Floats]], gates: GateFailures | None) -> CaptionScores:
@@ -210,11 +201,10 @@ def _read(rows: Iterable[Mapping[str, Any]]) -> _Pairs:
     by_split: dict[str, list[Mapping[str, Any]]] = {split: [] for split in SPLITS}
     for number, row in enumerate(rows, start=1):
         name = str(row.get("image_id") or f"row {number}")
-        split = row.get("split")
-        if not isinstance(split, str) or split not in by_split:
-            raise InputError(name, found=f"split {split!r}", expected=", ".join(SPLITS))
         kept = {column: read_caption(row, column, name) for column in REGISTERS.values()}
-        by_split[split].append({**kept, **{name: row.get(name) for name in ("image_id", "article_id")}})
+        by_split[read_one_of(row, "split", SPLITS, name)].append(
+            {**kept, **{name: row.get(name) for name in ("image_id", "article_id")}}
+        )
     ordered = [row for part in by_split.values() for row in part]
     if not ordered:
         raise InputError("rows", found="none", expected="one or more caption pairs")
@@ -229,6 +219,14 @@ def _read(rows: Iterable[Mapping[str, Any]]) -> _Pairs:
     captions = {register: [row[column] for row in ordered] for register, column in REGISTERS.items()}
     names = [row["image_id"] for row in ordered]
     return _Pairs(names, captions, articles if all(articles) else None, groups)
+
+
+def read_one_of(row: Mapping[str, Any], column: str, known: Collection[str], name: str) -> str:
+    """The value in a column of the row called `name`. Raises InputError if it is none of those that are known."""
+    value = row.get(column)
+    if not isinstance(value, str) or value not in known:
+        raise InputError(name, found=f"{column} {value!r}", expected="one of " + ", ".join(known))
+    return value
 
 
 def read_caption(row: Mapping[str, Any], column: str, name: str) -> str:

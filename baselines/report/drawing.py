@@ -334,8 +334,13 @@ def _ticks(low: float, high: float) -> Iterator[tuple[float, str]]:
     decimals = max(0, -math.floor(math.log10(step) + 1e-9)) + (step / power == 2.5)
     for number in range(math.ceil(low / step), math.floor(high / step) + 1):
         value = number * step
-        yield value, f"{value:,.{decimals}f}".replace("-", "−")
+        yield value, minus(f"{value:,.{decimals}f}")
 
 
 def _number(value: float) -> str:
-    return f"{value:,.4g}".replace("-", "−")
+    return minus(f"{value:,.4g}")
+
+
+def minus(number: str) -> str:
+    """A number with a true minus sign."""
+    return number.replace("-", "−")

@@ -22,12 +22,13 @@ from baselines.dialogue.hidden import Secrets
 from baselines.dialogue.played import STORED
 from baselines.report.captions import captions
 from baselines.report.dialogues import hidden_texts
+from baselines.report.drawing import minus
 from baselines.report.figures import figures
 from baselines.report.printed import TEX
 from baselines.report.sections import Section, sections
 from baselines.report.tables import Cell, tables
 from baselines.results.comparison import Compared, FinishedRun, conditions, fixed
-from baselines.results.published import Published, counterpart, meaning
+from baselines.results.published import counterpart, meaning
 from baselines.results.run import Result
 from loaders import __version__
 from loaders.errors import InputError
@@ -133,8 +134,8 @@ def _counted(runs: Sequence[FinishedRun], results: Sequence[Result]) -> dict[str
 def _in_words() -> dict[str, Any]:
     """The functions with which the template puts numbers into words."""
     return {
-        "meaning": meaning, "worth": _worth, "written": _written, "called_text": _called, "own_text": _own,
-        "paper_text": _printed, "interval_text": _interval, "difference_text": _difference,
+        "meaning": meaning, "worth": _worth, "written": _written, "called_text": _called, "minus": minus,
+        "interval_text": _interval, "difference_text": _difference,
         "json_text": lambda value: as_text(without_places(value, Path())),
     }  # fmt: skip
 
@@ -171,7 +172,7 @@ def _written(cell: Cell, several: bool) -> str:
     published one."""
     own = [_called(pair, interval=True) + (f", run {run}" if several else "") for run, pair in cell.own]
     doubt = " (in doubt)" if cell.doubt else ""
-    return "; ".join([*own, *([f"published {_printed(cell.paper)}{doubt}"] if cell.paper else [])])
+    return "; ".join([*own, *([f"published {minus(cell.paper.shown)}{doubt}"] if cell.paper else [])])
 
 
 def _called(pair: Compared, *, interval: bool = False) -> str:
@@ -179,7 +180,7 @@ def _called(pair: Compared, *, interval: bool = False) -> str:
     if pair.own.value is None:
         return "not computed"
     within = f" ({_interval(pair)})" if interval and pair.own.ci95 else ""
-    return f"{_own(pair)}{within}, {pair.own.provenance}"
+    return f"{minus(pair.printed)}{within}, {pair.own.provenance}"
 
 
 def _files(run: FinishedRun, page: Path) -> dict[str, str]:
@@ -189,20 +190,11 @@ def _files(run: FinishedRun, page: Path) -> dict[str, str]:
     return {name: "" if place.startswith("…") else quote(place) for name, place in seen.items()}
 
 
-def _own(pair: Compared) -> str:
-    return pair.printed.replace("-", "−")
-
-
 def _interval(pair: Compared) -> str:
-    return " to ".join(pair.interval or ()).replace("-", "−")
+    return minus(" to ".join(pair.interval or ()))
 
 
 def _difference(pair: Compared) -> str:
     assert pair.difference is not None
     value = round(pair.difference, pair.decimals)
     return ("+" if value > 0 else "−" if value < 0 else "±") + fixed(abs(value), pair.decimals)
-
-
-def _printed(number: Published) -> str:
-    """The published number as printed, with separators in counts and a true minus sign."""
-    return fixed(number.value, number.decimals).replace("-", "−")

@@ -17,7 +17,7 @@ from typing import Any
 
 from baselines.report.tables import TableView
 from baselines.results.comparison import Compared
-from baselines.results.published import Published, named, short
+from baselines.results.published import named, short
 from baselines.results.sheets import table_bytes
 
 OWN, STAND_IN = "†", "‡"
@@ -54,7 +54,10 @@ def printed(view: TableView, *, paper: bool) -> Printed:
             name = f"{row.label} ({told})" if told else row.label
             made.lines.append((name, [_own(pair, marks, usual) if pair else "" for pair in pairs]))
         if paper and any(cell.paper for cell in row.cells):
-            cells = [_published(cell.paper, cell.doubt) for cell in row.cells]
+            cells = [
+                cell.paper.shown + (_raised(cell.doubt) if cell.doubt else "") if cell.paper else ""
+                for cell in row.cells
+            ]
             made.lines.append((f"{row.label} (published)" if row.own else row.label, cells))
     ids = {number: pair.own.run_id for row in view.rows for cell in row.cells for number, pair in cell.own}
     if len(view.runs) > 1:
@@ -67,8 +70,7 @@ def printed(view: TableView, *, paper: bool) -> Printed:
     if numbered := [name for part, name in names.items() if name != part]:
         made.notes.append("; ".join(numbered))
     if paper:
-        doubts = {cell.doubt for row in view.rows for cell in row.cells if cell.doubt}
-        made.notes.extend(f"{_raised(number)} {view.doubts[number - 1]}" for number in sorted(doubts))
+        made.notes.extend(f"{_raised(number)} {doubt}" for number, doubt in enumerate(view.doubts, start=1))
     return made
 
 
@@ -124,21 +126,9 @@ def _mark(pair: Compared) -> tuple[str, str]:
     return OWN, f"not reproduced: {barred or 'conditions unknown'}"
 
 
-def _published(number: Published | None, doubt: int | None) -> str:
-    if number is None:
-        return ""
-    return f"{number.value:,.{number.decimals}f}" + (_raised(doubt) if doubt else "")
-
-
 def _raised(doubt: int) -> str:
-    """The letter of a doubt, as a superscript in either language."""
-    return f"{_RAISE}{_letter(doubt)}{_RAISE}"
-
-
-def _letter(number: int) -> str:
-    """The letter of a doubt: a, b, …, z, aa, ab, …"""
-    letters = string.ascii_lowercase
-    return letters[number - 1] if number <= 26 else _letter((number - 1) // 26) + letters[(number - 1) % 26]
+    """The letter of a doubt (a, b, …), as a superscript in either language."""
+    return f"{_RAISE}{string.ascii_lowercase[doubt - 1]}{_RAISE}"
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------

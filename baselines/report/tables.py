@@ -20,56 +20,6 @@ from baselines.results.run import Result
 PARTS = ("paper", "table", "row", "setting", "column", "split_or_group")
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Which parts of a key name the rows and the columns of a table; `free` parts may hold values the paper lacks."""
-
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    free: tuple[str, ...] = ("row",)
-    left_out: tuple[str, ...] = ()
-    """Columns that are listed below the table instead."""
-
-
-# In 3MDBench's tables every number has a place, whatever its doctor, setting or sample: the strict reading of an
-# answer stands beside the authors'.
-_ANY = ("row", "setting", "column", "split_or_group")
-# MedConceal's groups name the number of cases; columns that the paper lacks are listed below its table.
-_ANY_COUNT = ("row", "setting", "split_or_group")
-_NAMED = ("row", "setting")  # a method, model or doctor of one's own, with its settings
-_DEFAULT = Layout(("row", "setting", "split_or_group"), ("column",), _NAMED)
-_A4I, _A4II = "Figure A4i (assets/downstream.png)", "Figure A4ii (assets/motivation.png)"
-_BY_GROUP = ("Figure 3 (text Sec 4.2)", "Figure 4 (text Sec 4.4)", "Figure 5")
-_LAYOUTS = {
-    (paper, table): layout
-    for paper, tables, layout in (
-        ("MedLayBench-V", ["Table 1"], Layout(("column",), ("split_or_group", "setting"), left_out=("N",))),
-        ("MedLayBench-V", ["Table 2"], Layout(("column",), ("split_or_group",))),
-        ("MedLayBench-V", ["Table 3", "Table A1", _A4II], Layout(("row", "setting"), ("column",))),
-        ("MedLayBench-V", ["Table 4"], Layout(("row",), ("column", "statistic"), _NAMED)),
-        ("MedLayBench-V", ["Table 5", "Table A4"], Layout(("row",), ("setting",), _NAMED)),
-        ("MedLayBench-V", ["Table A2"], Layout(("split_or_group", "setting", "row"), ("column",))),
-        ("MedLayBench-V", ["Table A3"], Layout(("row",), ("column",))),
-        ("MedLayBench-V", ["Table A5"], Layout(("row",), ("column", "setting"))),
-        ("MedLayBench-V", ["Figure A3 (caption)"], Layout(("row", "setting"), ("column",), _ANY)),
-        ("MedLayBench-V", [_A4I], Layout(("row", "setting"), ("column",), _NAMED)),
-        ("3MDBench", ["Table 3", "Table 4", "Figure 8 (text App B)"], Layout(("row",), ("column",), _ANY)),
-        ("3MDBench", ["Table 5", "Table 6"], Layout(("row", "setting"), ("column",), _ANY)),
-        ("3MDBench", ["Table 7"], Layout(("setting", "row"), ("column",), _ANY)),
-        ("3MDBench", ["Table 8"], Layout(("row", "setting"), ("column",), _NAMED)),
-        ("3MDBench", _BY_GROUP, Layout(("row", "setting"), ("split_or_group", "column"), _ANY)),
-        ("3MDBench", ["Figure 9", "Figure 10", "Figure 11"], Layout(("row", "setting"), ("split_or_group",), _ANY)),
-        ("3MDBench", ["Figure 12", "Figure 13"], Layout(("row", "setting", "split_or_group"), ("column",), _ANY)),
-        ("3MDBench", ["Differences between temperaments"], Layout(("row", "setting", "split_or_group"), ("column",))),
-        ("3MDBench", ["Checks of the assessor"], Layout(("column",), ("row", "setting"))),
-        ("MedConceal", [f"Table {number}" for number in (1, 2, 3, 4, 7, 8, 9, 10, 11)],
-         Layout(("row", "setting"), ("column",), _ANY_COUNT)),
-        ("MedConceal", ["Table 6"], Layout(("row", "setting"), ("split_or_group",), _ANY_COUNT)),
-    )
-    for table in tables
-}  # fmt: skip
-
-
 _Numbers = list[tuple[int, Compared]]
 """Own numbers, each with the number of its run from 1."""
 
@@ -153,7 +103,7 @@ def tables(runs: Sequence[FinishedRun]) -> list[TableView]:
         for result in [*run.results, *_bars(run)]:
             pair = Compared(result, counterpart(result))
             own.setdefault((result.paper, result.table), []).append((number, pair))
-    order = {name: at for at, name in enumerate(headings())}
+    order = {name: at for at, name in enumerate(headings()) if published(*name)}
     names = sorted(own, key=lambda name: order.get(name, len(order)))
     return [_view(paper, table, own[paper, table]) for paper, table in names]
 
@@ -167,7 +117,7 @@ def _bars(run: FinishedRun) -> list[Result]:
 
 
 def _view(paper: str, table: str, own: _Numbers) -> TableView:
-    layout = _LAYOUTS.get((paper, table), _DEFAULT)
+    layout = headings().get((paper, table), Heading())
     printed = [number for number in published(paper, table) if number.column not in layout.left_out]
     placed, rest, beside = _placed(layout, own, printed)
     cells: dict[tuple[tuple[str, ...], tuple[str, ...]], Cell] = {}
@@ -185,13 +135,12 @@ def _view(paper: str, table: str, own: _Numbers) -> TableView:
     theirs = [_labels(number, layout.columns) for number in printed]
     # If columns may be the run's own, they are in its order: strict scores next to the paper's.
     heads = list(used if "column" in layout.free else dict.fromkeys(head for head in (*theirs, *used) if head in used))
-    heading = headings().get((paper, table), Heading())
     unplaced = [(run, pair) for run, pair in rest if pair.own.value is None]
     return TableView(
         paper=paper,
         table=table,
-        title=heading.title,
-        note=heading.note,
+        title=layout.title,
+        note=layout.note,
         heads=heads,
         rows=_rows(cells, heads, [_labels(number, layout.rows) for number in printed]),
         others=_by_group(rest),
@@ -219,7 +168,7 @@ def _remarks(own: _Numbers) -> list[str]:
     return made
 
 
-def _placed(layout: Layout, own: _Numbers, printed: list[Published]) -> tuple[_Numbers, _Numbers, bool]:
+def _placed(layout: Heading, own: _Numbers, printed: list[Published]) -> tuple[_Numbers, _Numbers, bool]:
     """Own numbers that the paper has a place for, the others, and whether the published numbers are shown beside them.
 
     A run over one other split fits everything but the split, whose name a group begins with: it fills the table alone.

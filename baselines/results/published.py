@@ -61,7 +61,8 @@ def _labels() -> dict[tuple[str, str], str]:
 
 def model_label(paper: str, name: str) -> str:
     """A paper's label for a model (models.csv), whoever serves it, whatever its date; others keep their name."""
-    # The authors' code of 3MDBench loads Qwen2-VL with 7 billion parameters (3M-G31).
+    # The authors' code of 3MDBench loads Qwen2-VL with 7 billion parameters (3M-G31); MedLayBench-V names no
+    # checkpoints, so those of its captioners are our reading of it.
     return _labels().get((paper, _DATED.sub("", name.rpartition("/")[2]).casefold()), name)
 
 
@@ -106,25 +107,43 @@ class Published(Keyed):
         return len(self.printed.partition(".")[2]) if "e" not in self.printed else 6
 
     @property
+    def shown(self) -> str:
+        """The number with the decimals that are printed, and thousands separated."""
+        return f"{self.value:,.{self.decimals}f}"
+
+    @property
     def half_unit(self) -> float:
         """Half a unit of its last decimal: how far rounding may have moved it."""
         return 0.5 * 10.0**-self.decimals
 
 
 class Heading(NamedTuple):
-    """What a table of a paper shows, in our words, and what to know before comparing with it."""
+    """What a table shows, in our words, what to know before comparing with it, and how it is laid out.
+
+    `rows` and `columns` are the parts of a key that name those of the table ("statistic" is the second half of a column
+    such as "Fluency (SD)"); `free` parts may hold values that the paper lacks; numbers of `left_out` columns are listed
+    below the table.
+    """
 
     title: str = ""
+    rows: tuple[str, ...] = ("row", "setting", "split_or_group")
+    columns: tuple[str, ...] = ("column",)
+    free: tuple[str, ...] = ("row", "setting")
+    left_out: tuple[str, ...] = ()
     note: str = ""
 
 
 @cache
 def headings() -> dict[tuple[str, str], Heading]:
-    """The headings of the papers' tables, by paper and table, in the order of the papers."""
-    return {
-        (line["paper"], line["table"]): Heading(line["title"], line["note"])
-        for line in bundled("baselines.results", "tables.csv")
-    }
+    """The headings of tables, by paper and table: the papers', in their order, then others of ours."""
+    found = {}
+    for line in bundled("baselines.results", "tables.csv"):
+        parts = {
+            name: line[name].replace("group", "split_or_group") for name in ("rows", "columns", "free", "left_out")
+        }
+        layout = {name: tuple(filter(None, text.split(" | "))) for name, text in parts.items()}
+        found[line["paper"], line["table"]] = Heading(title=line["title"], note=line["note"], **layout)
+    return found
 
 
 def published(paper: str | None = None, table: str | None = None) -> list[Published]:

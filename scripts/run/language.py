@@ -13,6 +13,7 @@ import typer
 from baselines.medlaybench_v.language import CAPTIONS, WORDLESS, GateFailures, evaluate
 from baselines.medlaybench_v.readability import FOREIGN
 from baselines.results.run import DataUsed, Result
+from loaders.files.records import to_json
 from loaders.opened import open_data
 from scripts.run.stored import Rescored, Stored
 from scripts.terminal.console import warn
@@ -37,7 +38,7 @@ def command(
     started = time.monotonic()
     opened = open_data(data, split=split)
     rows = opened.rows(*_COLUMNS)
-    scored = evaluate(
+    results, by_caption = evaluate(
         rows,
         data=DataUsed.of(opened),
         stand_in=opened.stand_in,
@@ -46,8 +47,8 @@ def command(
         resamples=resamples,
         seed=seed,
     )
-    _warn(scored.results)
-    finish(out, scored.results, started, scored.extra)
+    _warn(results)
+    finish(out, results, started, {CAPTIONS: to_json(by_caption)})
 
 
 def _warn(results: Sequence[Result]) -> None:
@@ -65,21 +66,18 @@ def rescore(stored: Stored) -> Rescored:
     """
     opened, resamples, seed = stored.opened(), stored.option("resamples"), stored.seed
     stand_in, rows = stored.record.stand_in, opened.rows(*_COLUMNS)
-    scored = evaluate(
+    results, by_caption = evaluate(
         rows, data=DataUsed.of(opened), stand_in=stand_in, gates=gate_failures, resamples=resamples, seed=seed
     )
-    _warn(scored.results)
-    made = scored.results[0].record
+    _warn(results)
+    made = results[0].record
     assert made is not None
     had, has = (one.options.get("wordnet") or "no WordNet" for one in (stored.record, made))
-    if had == has:
-        return Rescored(scored.results, scored.extra)
-    del scored.extra[CAPTIONS]["tables"]["Table 2"]["METEOR"]
-    note = f"the run had {had}, and this machine has {has}"
-    results = [
-        replace(one, value=None, ci95=None, note=note) if one.column == "METEOR" else one for one in scored.results
-    ]
-    return Rescored(results, scored.extra)
+    if had != has:
+        del by_caption.tables["Table 2"]["METEOR"]
+        note = f"the run had {had}, and this machine has {has}"
+        results = [replace(one, value=None, ci95=None, note=note) if one.column == "METEOR" else one for one in results]
+    return Rescored(results, {CAPTIONS: to_json(by_caption)})
 
 
 def gate_failures(pairs: Iterable[dict[str, Any]]) -> GateFailures:
