@@ -102,10 +102,8 @@ class Chat:
         return dict[str, JsonValue](self.model.record)
 
     def each(self, ask: Callable[[Item, Answers], Awaitable[Said]], items: Sequence[Item]) -> list[Said]:
-        """The result of `ask` for each item, with as many concurrent requests as the user allows.
-
-        Concurrent batches share the limit and the store; requests of the first batch go first.
-        """
+        """The result of `ask` for each item, with as many concurrent requests as the user allows, which concurrent
+        batches share; requests of the first batch go first."""
         overlap = under_way()
         if overlap is not None:
             return overlap.run(lambda: self._each_of_several(overlap, ask, items))
@@ -149,10 +147,9 @@ class Chat:
         that was answered before is asked for anew. Otherwise the last rows of a build, or a few in a short outage,
         would be blamed for a server that is away.
 
-        Raises: ModelError when the model refuses all requests (key, name), fails IN_A_ROW rows one after the other,
-        fails some and then one that it had answered, or answered nothing at all, in none of the batches that are under
-        way; it names the first row. Refused rows that an interrupted build left over are no sign of that, since it
-        finished others.
+        Raises: ModelError, which names the first row, when the model refuses all requests (key, name), fails IN_A_ROW
+        rows one after the other, fails some and then one that it had answered, or answered nothing in any of the
+        batches that are under way. Refused rows that an interrupted build left over are no sign of that.
         """
 
         async def one(key: str, store: Answers) -> Said | ModelError:
@@ -170,9 +167,9 @@ class Chat:
         async def again(key: str, store: Answers) -> Said | ModelError:
             try:
                 return await ask(items[key], store)
-            except ModelRefused:
-                raise
             except ModelError as error:
+                if isinstance(error, ModelRefused):
+                    raise
                 return error
 
         results = dict(zip(items, self.each(one, list(items)), strict=True))

@@ -60,11 +60,8 @@ _PUBLIC_DOMAIN = re.compile(r"PUBLIC[ -]?DOMAIN|PDM|PDDC|(?:U\.?S\.?|UNITED STAT
 
 @dataclass(frozen=True, slots=True)
 class Licence:
-    """A licence and its terms; `derivatives` is "yes", "no" or "unknown".
-
-    `id` follows SPDX where SPDX has an identifier; a Creative Commons licence whose version the source left out has
-    the identifier without one.
-    """
+    """A licence and its terms; `derivatives` is "yes", "no" or "unknown". `id` is SPDX's, if there is one, without a
+    version where the source left it out."""
 
     id: str
     derivatives: str
@@ -77,11 +74,11 @@ class Licence:
         >>> read_licence("CC BY-NC-ND 4.0").named_by("cc by-nc-nd"), read_licence("CC BY-ND").named_by("CC-BY-ND-4.0")
         (True, False)
         """
-        wanted = name.strip().casefold() if name.strip().casefold() == UNKNOWN else read_licence(name).id.casefold()
+        wanted, own = read_licence(name).id.casefold(), self.id.casefold()
         if wanted == UNKNOWN:
             # A wish that cannot be read is met by its own words only, not by everything unreadable.
-            return self.derivatives == UNKNOWN and name.strip().casefold() in (UNKNOWN, self.id.casefold())
-        return self.id.casefold() == wanted or _without_version(self.id).casefold() == wanted
+            return self.derivatives == UNKNOWN and name.strip().casefold() in (UNKNOWN, own)
+        return wanted in (own, re.sub(r"-\d\.\d\Z", "", own))
 
 
 @lru_cache(maxsize=4096)  # a corpus has few licences, and asks for them in every row
@@ -123,11 +120,9 @@ def read_licence(text: str | None) -> Licence:
         return _free("CC0-1.0")
     if _PUBLIC_DOMAIN.search(plain):
         return _free("public-domain")
-    if re.fullmatch(r"MIT(?: LICENSE)?|APACHE[ -]?(?:LICENSE )?2(?:\.0)?|BSD-[23]-CLAUSE", plain):
-        return _free(
-            "MIT" if plain.startswith("MIT") else "Apache-2.0" if plain.startswith("AP") else f"BSD{plain[3:].title()}"
-        )
-    return unread
+    software = {r"MIT(?: LICENSE)?": "MIT", r"APACHE[ -]?(?:LICENSE )?2(?:\.0)?": "Apache-2.0"}
+    software |= {f"BSD-{clauses}-CLAUSE": f"BSD-{clauses}-Clause" for clauses in (2, 3)}
+    return next((_free(name) for pattern, name in software.items() if re.fullmatch(pattern, plain)), unread)
 
 
 def _of_address(kind: str, code: str, version: str | None) -> Licence | None:
@@ -139,10 +134,9 @@ def _of_address(kind: str, code: str, version: str | None) -> Licence | None:
 
 
 def strictest(licence: str | None, others: Iterable[str | None]) -> str:
-    """The licence of a text under `licence` that holds phrases of works under `others`.
-
-    It stays as it is, in its source's own words, where it asks for all that the others ask for. Else it is the
-    identifier of the one that does, or of all that count, joined as SPDX joins licences that hold together.
+    """The licence of a text under `licence` that holds phrases of works under `others`: as its source words it, where
+    it asks for all that the others ask for; else the identifier of the one that does, or of all that count, joined as
+    SPDX joins licences that hold together.
 
     >>> strictest("CC BY", ["CC0-1.0"]), strictest("CC BY", ["CC BY-NC-ND 4.0"]), strictest("CC BY-SA", ["CC BY-NC"])
     ('CC BY', 'CC-BY-NC-ND-4.0', 'CC-BY-NC AND CC-BY-SA')
@@ -229,10 +223,6 @@ def _strictness(licence: Licence) -> tuple[bool, bool, bool]:
     return licence.derivatives == "no", not licence.commercial, licence.share_alike
 
 
-def _without_version(name: str) -> str:
-    return re.sub(r"-\d\.\d\Z", "", name)
-
-
 def allows_rewriting(licence: str | None, allowed: frozenset[str] = frozenset()) -> tuple[bool, str]:
     """Whether a caption under this licence may be rewritten and redistributed, and why not.
 
@@ -261,19 +251,13 @@ def not_met(allowed: Iterable[str], licences: Iterable[str]) -> list[str]:
 
 def check_vouched(option: str, licence: str | None, allowed: frozenset[str]) -> None:
     """Refuse a licence that a user gives to rows that state none, where it would only leave them out for want of one.
-
-    Raises: InputError for one that nothing here can read, and that is not among the `allowed`.
-    """
+    Raises: InputError for one that nothing here can read, and that is not among the `allowed`."""
     read = read_licence(licence)
     if licence is None or read.derivatives != UNKNOWN or any(read.named_by(name) for name in allowed):
         return
-    raise InputError(
-        option,
-        found=repr(licence),
-        expected="a known licence: CC0-1.0, CC-BY-4.0, CC-BY-SA-4.0, CC-BY-NC-4.0, CC-BY-NC-SA-4.0, "
-        "public-domain, MIT or Apache-2.0",
-        do="If it is another licence whose terms allow rewriting, also pass it to --allow-licence",
-    )
+    known = "CC0-1.0, CC-BY-4.0, CC-BY-SA-4.0, CC-BY-NC-4.0, CC-BY-NC-SA-4.0, public-domain, MIT or Apache-2.0"
+    do = "If it is another licence whose terms allow rewriting, also pass it to --allow-licence"
+    raise InputError(option, found=repr(licence), expected=f"a known licence: {known}", do=do)
 
 
 def covers(stated: str | None, licences: Iterable[str]) -> bool:
@@ -289,11 +273,11 @@ def covers(stated: str | None, licences: Iterable[str]) -> bool:
 
 
 def corpus_licence(licences: Iterable[str | None]) -> str:
-    """The licence of a corpus made of rows under these: a Hub identifier, or "other" where no single one fits.
+    """The licence of a corpus made of rows under these, as a Hub identifier: the strictest combination of attribution,
+    non-commercial and share-alike, at version 4.0, or the one licence of software that all are under.
 
-    The strictest combination of attribution, non-commercial and share-alike, at version 4.0, or the one licence of
-    software that all are under. It is "other" when a row is no-derivatives or unreadable, and when a commercial
-    share-alike row meets a non-commercial one: neither licence may then cover the whole.
+    It is "other" when a row is no-derivatives or unreadable, and when a commercial share-alike row meets a
+    non-commercial one: neither licence may then cover the whole.
 
     >>> corpus_licence(["CC BY", "CC BY-NC", "CC BY-NC-SA 4.0"]), corpus_licence(["CC0"]), corpus_licence(["CC BY-ND"])
     ('cc-by-nc-sa-4.0', 'cc0-1.0', 'other')
@@ -308,5 +292,4 @@ def corpus_licence(licences: Iterable[str | None]) -> str:
     if not all(licence.id.startswith(("CC-BY", "CC0", "public-domain")) for licence in read):
         software = [licence.id.casefold() for licence in read if not licence.id.startswith("CC-")]
         return software[0] if software and len(read) == 1 else "other"
-    share = any(licence.share_alike for licence in read)
-    return "cc-by" + "-nc" * restricted + "-sa" * share + "-4.0"
+    return "cc-by" + "-nc" * restricted + "-sa" * any(licence.share_alike for licence in read) + "-4.0"

@@ -23,10 +23,8 @@ CREATE_KEY = f"Create one with: head -c {_BYTES} /dev/urandom > FILE"
 
 
 def read_key(given: Path | None, workspace: Path) -> bytes:
-    """The secret behind the pseudonyms; a workspace's own is made in its first build and kept.
-
-    Raises: InputError if the file that the user names is missing or shorter than 32 bytes.
-    """
+    """The secret behind the pseudonyms; a workspace's own is made in its first build and kept. Raises: InputError if
+    the file that the user names is missing or shorter than 32 bytes."""
     path = given or workspace / KEY_FILE
     if given is None and not is_there(path):
         write_first(path, secrets.token_bytes(_BYTES), private=True)  # of two builds at once, the first one's counts
@@ -38,10 +36,7 @@ def read_key(given: Path | None, workspace: Path) -> bytes:
 
 def require_key(given: Path | None, workspace: Path, release: str, theirs: str, *, lost: str) -> None:
     """Check that this build has the key of a release, whose manifest names it by the fingerprint `theirs`, before a new
-    one is made; `lost` says what can be done without it.
-
-    Raises: InputError if there is none or another one, or it cannot be read.
-    """
+    one is made; `lost` says what can be done without it. Raises: InputError."""
     if theirs == fingerprint(PUBLIC_KEY):
         return
     if given is None and not is_there(workspace / KEY_FILE):

@@ -122,8 +122,8 @@ Chosen = TypeVar("Chosen", bound=Options)
 class Build(Generic[Chosen]):
     """The input of a plan: the user's options, and the resources of the build.
 
-    Batches and images are kept in the `store`, which is the folder `workspace` or a bucket; machine-local files are
-    kept in the folder.
+    Batches and images are kept in the `store`, which is the folder `workspace` or a bucket; machine-local files in the
+    folder.
     """
 
     options: Chosen
@@ -139,10 +139,8 @@ class Build(Generic[Chosen]):
         return ImageStore(self.store)
 
     def chat(self: Build[Any], prompts: Callable[[Path | None], Prompts]) -> Chat | None:
-        """The model that the options name, or None; `prompts` reads this corpus's prompt texts, or the user's.
-
-        Raises: InputError for prompts, ModelError for a model that cannot be used.
-        """
+        """The model that the options name, or None; `prompts` reads this corpus's prompt texts, or the user's. Raises:
+        InputError for prompts, ModelError for a model that cannot be used."""
         options: ModelOptions = self.options
         texts = prompts(options.prompts)
         if options.model is None:
@@ -159,14 +157,14 @@ class Build(Generic[Chosen]):
 class Plan:
     """What the options amount to.
 
-    `rows` of `schema` are the source's rows, and `identity` names them: equal for equal rows, never a path, but with
-    the names of files that the rows or their places hold; the code that reads them is counted separately. `sources`
+    `rows` of `schema` are the source's, and `identity` names them: equal for equal rows, never a path, but with the
+    names of files that the rows or their places hold; the code that reads them is counted separately. `sources`
     describes them, given the number of rows read. `settings` are all other things that determine the content, again
     without paths. `card` gives the facts that the template needs beyond those of the manifest. `stand_in` says why
     numbers are no results, if need be by what was made. `review` writes what a person should review to the workspace,
-    and returns what the user is told: where that is, and what rows lack.
-    `records` is the number of records in the files of a source whose rows are made from several. `renamed` has the keys
-    of rows by those that earlier versions gave them, which a list of withdrawn keys may still name.
+    and returns what the user is told. `records` is the number of records in the files of a source whose rows are made
+    from several. `renamed` has the keys of rows by those that earlier versions gave them, which a list of withdrawn
+    keys may still name.
     """
 
     rows: Iterable[Row | BadRow]
@@ -208,12 +206,12 @@ class Recipe(Generic[Chosen]):
     """How releases of a corpus are built and displayed.
 
     `sample` are the words of the command that builds the bundled sample, which has `sample_rows`. `template` is the
-    card template; without one, the corpus's own in `dataset_cards` is used. `summary` is what the terminal shows of a
-    release: tables of counts, and sentences. `measure` is a function of all rows, or `Counted` if shards can be counted
-    one by one and added up. `source_columns` are the columns that a user's table may have: the accepted names of each,
-    and what it holds. `extras` are the extras of setup.cfg that a build needs. `rules` is the version of what
-    `check_row` and `measure` require: raise it when a row that was valid may no longer be, so that `verify` recognises
-    earlier releases. `folder_only` is the reason why the workspace must be a folder, "" if a bucket works as well.
+    card template, by default the corpus's own in `dataset_cards`. `summary` is what the terminal shows of a release:
+    tables of counts, and sentences. `measure` is a function of all rows, or `Counted` if shards can be counted one by
+    one and added up. `source_columns` are the columns that a user's table may have: the accepted names of each, and
+    what it holds. `extras` are the extras of setup.cfg that a build needs. `rules` is the version of what `check_row`
+    and `measure` require: raise it when a row that was valid may no longer be, so that `verify` recognises earlier
+    releases. `folder_only` is the reason why the workspace must be a folder, "" if a bucket works as well.
     `check_licence` is the part of `check_row` about licences, which holds for releases of other `rules` too.
     """
 
@@ -242,10 +240,8 @@ class Recipe(Generic[Chosen]):
 
 
 def recipe_of(name: str) -> Recipe[Any]:
-    """The recipe of a corpus.
-
-    Raises: InputError when there is no such corpus, it has no recipe, or its package is broken.
-    """
+    """The recipe of a corpus. Raises: InputError when there is no such corpus, it has no recipe, or its package is
+    broken."""
     known = corpus(name)
     if not known.recipe:
         raise InputError(name, found="no recipe for this corpus", expected="a corpus that Bedside can build")
@@ -280,10 +276,8 @@ def build(
     overwrite: bool = False,
     tell: Callable[[str], None] = lambda sentence: None,
 ) -> Manifest:
-    """Build a release folder at `out`; after any interruption, the same call resumes from `workspace`.
-
-    Batches and images are kept in another `store` if one is given; the folder `workspace` then holds machine-local
-    files.
+    """Build a release folder at `out`; after any interruption, the same call resumes from `workspace`, or from the
+    `store` if one is given (see `Build`).
 
     `tell` is called with what is waiting for review, if anything, and with the library versions that differ from those
     of a release at `out` or of stored results.
@@ -330,18 +324,17 @@ def build(
     )
     if len(engine.machines) > 1:
         plan = replace(plan, settings={**plan.settings, MACHINES: list(engine.machines)})
-    for sentence in (*remarks(finished, known.key), *_not_withdrawn(withdrawn, finished)):
+    waiting = plan.review(finished) if plan.review is not None else ""
+    for sentence in filter(None, (*remarks(finished, known.key), *_not_withdrawn(withdrawn, finished), waiting)):
         tell(sentence)
-    if plan.review is not None and (waiting := plan.review(finished)):
-        tell(waiting)
     manifest = write_release(
         out,
         _facts(recipe, plan, finished, versions),
         Stored(finished.batches, finished.workspace, at_hand.images, known.key, finished.schema.names),
         finished.exclusions(),
         measure=recipe.measure,
-        card=partial(_card, recipe=recipe, plan=plan, own=own, gate_text=gate_text),
-        croissant=partial(_card, recipe=recipe, plan=plan, own=own, gate_text=None, croissant=True),
+        card=partial(_described, partial(render_card, own=own, gating=gate_text), recipe, plan),
+        croissant=partial(_described, partial(render_croissant, own=own), recipe, plan),
         overwrite=overwrite,
         engine=engine,
     )
@@ -500,25 +493,14 @@ def canary(corpus: str) -> str:
     return f"Benchmark data: keep out of training corpora. Bedside {corpus} canary {number}"
 
 
-def _card(
-    manifest: Manifest,
-    *,
-    recipe: Recipe[Any],
-    plan: Plan,
-    own: Mapping[str, str],
-    gate_text: str | None,
-    croissant: bool = False,
-) -> str:
+def _described(render: Callable[..., str], recipe: Recipe[Any], plan: Plan, manifest: Manifest) -> str:
+    """A description of a release (its card, croissant.json) made from the template."""
     template = recipe.template or Path(dataset_cards.__file__).with_name(f"{recipe.corpus.name}.md")
     notice = f"> **Stand-in**: {manifest.stand_in}.\n" if manifest.stand_in else ""
     told = plan.card(manifest)
     if not isinstance(told, Mapping):
         raise BuildError(f"the plan's card: found a {type(told).__name__}, expected a dict of what the template names")
-    facts = {"notice": notice, **told}
-    text = template.read_text(encoding="utf-8")
-    if croissant:
-        return render_croissant(text, manifest, facts=facts, own=own)
-    return render_card(text, manifest, facts=facts, own=own, gating=gate_text)
+    return render(template.read_text(encoding="utf-8"), manifest, facts={"notice": notice, **told})
 
 
 def licence_facts(licences: Iterable[str | None], rows: str, one: str) -> dict[str, JsonValue]:

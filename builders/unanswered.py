@@ -34,11 +34,8 @@ Value = TypeVar("Value")
 async def ask_for_row(
     name: str, ask: Ask, messages: Sequence[Message], read: Callable[[Answer], Value], **how: Any
 ) -> Asked[Value]:
-    """As `ask_until` with these arguments, of a model called `name`.
-
-    Raises: ModelError if the question does not fit into the model's context or a filter stops it, as for any other
-    request that is refused, since it may be so for every row; and what `ask` raises.
-    """
+    """As `ask_until` with these arguments, of a model called `name`. Raises: ModelError also if the question does not
+    fit into the model's context or a filter stops it, since it may be so for every row."""
 
     def heard(answer: Answer) -> Value:
         if answer.turned_away and answer.stop == "content_filter":
@@ -76,10 +73,8 @@ async def ask_with_retries(
 
 
 def field_of(answer: Answer, name: str) -> object:
-    """A field of the one JSON object in an answer; None if it has no such field.
-
-    Raises: Unfit for anything else, as one line of the list in a prompt `retry`.
-    """
+    """A field of the one JSON object in an answer; None if it has no such field. Raises: Unfit for anything else, as
+    one line of the list in a prompt `retry`."""
     try:
         return read_object(answer.text).get(name)
     except Unfit as unfit:
@@ -105,7 +100,5 @@ def counted(reasons: Counter[str], what: str = "") -> str:
 
 def ask_again(store: Store) -> str:
     """How the rows without an answer are asked for again."""
-    return (
-        f"To ask again for those without an answer, delete {store}/{RESULTS} and run the same command with "
-        "--overwrite: no stored answer is paid for twice."
-    )
+    do = f"delete {store}/{RESULTS} and run the same command with --overwrite: no stored answer is paid for twice."
+    return f"To ask again for those without an answer, {do}"

@@ -48,7 +48,6 @@ class Overlap:
         self._loop = asyncio.get_running_loop()
         self._things: dict[object, Any] = {}
         self._open = ExitStack()
-        self._tasks: set[asyncio.Task[Any]] = set()
         self._ended = False
 
     def opened(self, name: object, make: Callable[[ExitStack], Opened]) -> Opened:
@@ -65,13 +64,7 @@ class Overlap:
     async def _run(self, ask: Callable[[], Awaitable[Said]]) -> Said:
         if self._ended:
             raise asyncio.CancelledError
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        try:
-            return await ask()
-        finally:
-            self._tasks.discard(task)
+        return await ask()
 
     async def others(self, known: Callable[[], bool]) -> None:
         """Waits until something is known, or no other batch is at work: all of them wait here, or are done."""
@@ -90,10 +83,10 @@ class Overlap:
     async def end(self) -> None:
         """Cancels everything in flight, waits for it, and closes what was opened."""
         self._ended = True
-        under_way = list(self._tasks)
-        for task in under_way:
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*under_way, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         self._open.close()
 
 
@@ -132,8 +125,7 @@ def overlapped(
 ) -> None:
     """Works on the units, `AT_ONCE` at a time; `advance` is called with the rows of each as it finishes.
 
-    If several `processes` do this, they share the limit of requests; one that does not share the file of answers names
-    the `unit` that it works on.
+    Of several `processes` that do so, one that does not share the file of answers names the `unit` that it works on.
 
     Raises whatever the work raises, the first error; everything in flight is then cancelled, as by Ctrl-C.
     """
@@ -188,7 +180,7 @@ def _take_in(stage: Stage) -> None:
 
 
 class _Asking:
-    """Several batches of a stage that asks a model, as a task of one process of several."""
+    """The task of one process of several: batches of a stage that asks a model."""
 
     paid = True
 

@@ -70,8 +70,7 @@ class Run:
 
     def rows_to(self, stage: str) -> Iterator[Row]:
         """The rows that came to a stage, which is not the first: those that the one before it kept."""
-        counted = [count.name for count in self.stages]
-        before = counted[counted.index(stage) - 1]
+        before = next(one.name for one, after in pairwise(self.stages) if after.name == stage)
         names = [name for one, name in self.results if one == before]
         kept = [batch for result in _all_recorded(self.workspace, names) for batch in result.kept]
         return iter(self.workspace.rows(kept))
@@ -103,18 +102,15 @@ def run(
 
     `key` is the column that names a row. `source` is read only if the workspace does not yet hold the rows of
     `source_identity`, which also covers the code that reads them. The `engine` (default: this process) works on the
-    batches of a stage in parallel; `packages` are those whose versions affect the bytes, so all its processes must have
-    the same ones. At most `max_bad` percent may be bad rows, counted against `records` if several records of the source
-    make one row. Batches are stored in the folder `workspace`, or in another `store`; the folder then holds what
-    belongs to this machine.
+    batches of a stage in parallel; all its processes must have the same versions of `packages`. At most `max_bad`
+    percent may be bad rows, counted against `records` if several records of the source make one row. Batches are stored
+    in the folder `workspace`, or in another `store`; the folder then holds what belongs to this machine.
 
     Raises: InputError for more bad rows, which it lists; BedsideError for a full disk, a workspace in use or a worker
     that died; BuildError when a stage breaks its declared schema, or loses, invents, duplicates or renames a key;
     KeyboardInterrupt with a message to show.
     """
     _check_chain(stages, key)
-    if batch_rows < 1:
-        raise BuildError(f"batch_rows={batch_rows}: starts at 1")
     kept, engine = Workspace(store or workspace), engine or Local()
     with kept.store.held(workspace) as check:
         try:
@@ -122,9 +118,8 @@ def run(
             result = _found(kept, kept.load(read))
             _check_bad(result, records or result.rows_in, max_bad, workspace)
             batches: Sequence[Batch] = result.kept
-            # A source without unreadable rows has nothing to account for.
-            counts = [_counted(READ, 1, [result])[0]] if result.excluded else []
-            results = [(READ, read)] if result.excluded else []
+            # a source without unreadable rows has nothing to account for
+            counts, results = ([_counted(READ, 1, [result])[0]], [(READ, read)]) if result.excluded else ([], [])
             del result  # it holds every row that could not be read
             for stage in stages:
                 check()
@@ -139,8 +134,7 @@ def run(
 
 
 def _counted(name: str, version: int, results: Iterable[Result]) -> tuple[StageCount, list[Batch]]:
-    """What a stage made of its rows, and the batches that remain. Results are not kept, since each excluded row is an
-    object of some hundred bytes."""
+    """What a stage made of its rows, and the batches that remain."""
     came, kept, reasons = 0, list[Batch](), Counter[str]()
     for result in results:
         came += result.rows_in
@@ -239,7 +233,7 @@ def _run_stage(
     names = [_name(code, *work.identity(), *(batch.digest for batch in unit)) for unit in units]
     meter = Meter(progress, stage.name, rows=sum(batch.rows for batch in batches), batches=len(units))
     missing: dict[str, tuple[Batch, ...]] = {}
-    for name, unit, result in zip(names, units, work.store.loaded(names, work.store.listed()), strict=True):
+    for name, unit, result in zip(names, units, work.store.loaded(names), strict=True):
         if result is None:
             missing[name] = unit
         else:
@@ -265,7 +259,7 @@ def _run_stage(
 
 
 def _all_recorded(store: Workspace, names: Sequence[str]) -> Iterator[Result]:
-    return (_found(store, result) for result in store.loaded(names, store.listed()))
+    return (_found(store, result) for result in store.loaded(names))
 
 
 def _found(store: Workspace, result: Result | None) -> Result:

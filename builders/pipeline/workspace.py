@@ -69,10 +69,7 @@ class Workspace:
         return str(self.store)
 
     def write(self, table: pa.Table) -> Batch:
-        """Store a table; the same rows always give the same file.
-
-        Raises: as `Store`.
-        """
+        """Store a table; the same rows always give the same file. Raises: as `Store`."""
         sink = pa.BufferOutputStream()
         pq.write_table(table, sink, compression="zstd", row_group_size=max(1, table.num_rows))
         data = sink.getvalue().to_pybytes()
@@ -81,11 +78,8 @@ class Workspace:
         return batch
 
     def read(self, batch: Batch, columns: Sequence[str] | None = None) -> pa.Table:
-        """The table of a stored batch, or only these columns of it.
-
-        Raises: BedsideError when the file is missing or was damaged since it was written; InputError on a machine that
-        does not see the workspace.
-        """
+        """The table of a stored batch, or only these columns of it. Raises: BedsideError when the file is missing or
+        damaged; InputError on a machine that does not see the workspace."""
         data = self.store.read(_file(batch)) or b""
         if hashlib.sha256(data).hexdigest() != batch.digest:
             if isinstance(self.store, Folder):
@@ -105,12 +99,8 @@ class Workspace:
         return StoredRows(self, tuple(batches), columns)
 
     def save(self, name: str, result: Result) -> Result:
-        """Record a result and return the one that counts: of several writers, the first.
-
-        Its batches must be written before, since its presence means that everything is there.
-
-        Raises: as `Store`.
-        """
+        """Record a result, whose batches are written, and return the one that counts: of several writers, the first.
+        Raises: as `Store`."""
         data = json.dumps(asdict(result)).encode()
         if not self.store.create(_record(name), data):
             if (winner := self.load(name)) is not None:
@@ -119,11 +109,8 @@ class Workspace:
         return result
 
     def load(self, name: str, listed: Collection[str] | None = None) -> Result | None:
-        """The recorded result, or None if there is none or one of its batches is gone; if what exists is already known
-        (`listed`), nothing is looked up.
-
-        Raises: as `Store`.
-        """
+        """The recorded result, or None if there is none or one of its batches is gone; if what exists is known
+        (`listed`), nothing is looked up. Raises: as `Store`."""
         if listed is not None and _record(name) not in listed:
             return None
         try:
@@ -131,11 +118,11 @@ class Workspace:
             result = None if data is None else from_json(Result, data, f"{self}/{_record(name)}")
         except InputError:
             return None  # a file that a failing disk truncated counts as absent
-        return result if result is not None and self._all_there(result.kept, listed) else None
+        return result if result is not None and all(self._there(batch, listed) for batch in result.kept) else None
 
-    def loaded(self, names: Sequence[str], listed: Collection[str] | None = None) -> Iterator[Result | None]:
-        """Like `load` for many, in order; several in parallel if the store is slow."""
-        load = partial(self.load, listed=listed)
+    def loaded(self, names: Sequence[str]) -> Iterator[Result | None]:
+        """Like `load` for many, in order, of what exists at this moment: a few requests instead of one or two each."""
+        load = partial(self.load, listed={name for folder in (BATCHES, RESULTS) for name in self.store.list(folder)})
         if self.store.at_once == 1:
             yield from map(load, names)
             return
@@ -143,14 +130,8 @@ class Workspace:
             for start in range(0, len(names), _MANY):
                 yield from pool.map(load, names[start : start + _MANY])
 
-    def listed(self) -> Collection[str]:
-        """Everything that exists at this moment, for `load`: a few requests instead of one or two per result."""
-        return {name for folder in (BATCHES, RESULTS) for name in self.store.list(folder)}
-
-    def _all_there(self, batches: Sequence[Batch], listed: Collection[str] | None) -> bool:
-        if listed is not None:
-            return all(_file(batch) in listed for batch in batches)
-        return all(self.store.size(_file(batch)) is not None for batch in batches)
+    def _there(self, batch: Batch, listed: Collection[str] | None) -> bool:
+        return self.store.size(_file(batch)) is not None if listed is None else _file(batch) in listed
 
 
 def _file(batch: Batch) -> str:

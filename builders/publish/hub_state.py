@@ -1,8 +1,8 @@
 """One dataset repository on the Hub: what it holds now, and requests that survive a temporary failure.
 
-The client library retries uploads and some reads. It does not retry a commit, a tag, a look at the refs or the creation
-of a repository, and rightly so: the reply to a commit can be lost after the commit was made. `HubRepo.ask` sends such a
-request again only after looking at what the Hub holds.
+The client library does not retry a commit, a tag, a look at the refs or the creation of a repository, and rightly so:
+the reply to a commit can be lost after the commit was made. `HubRepo.ask` sends such a request again only after looking
+at what the Hub holds.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -131,8 +132,7 @@ class HubRepo:
         `landed` says whether the request took effect although it failed: what `send` would have returned, or None. It
         is called after every failure with an unknown outcome, before anything is sent again.
 
-        Raises: HubFault for the last failure, which is whatever the library raises, since it does not check the replies
-        it gets; DeadlinePassed if there is no time left.
+        Raises: HubFault for the last failure, whatever the library raised; DeadlinePassed if there is no time left.
         """
         for attempt in range(1, attempts + 1):
             try:
@@ -173,12 +173,8 @@ class HubRepo:
     def files(self, commit: str) -> dict[str, RepoFile]:
         """Every file of a commit by path (a commit never changes, so this is requested once)."""
         if commit not in self._files:
-            entries = self.ask(
-                f"listing commit {commit[:8]}",
-                lambda: list(
-                    self.api.list_repo_tree(self.repo_id, recursive=True, revision=commit, repo_type="dataset")
-                ),
-            )
+            tree = partial(self.api.list_repo_tree, self.repo_id, recursive=True, revision=commit, repo_type="dataset")
+            entries = self.ask(f"listing commit {commit[:8]}", lambda: list(tree()))
             self._files[commit] = {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
         return self._files[commit]
 
@@ -196,10 +192,8 @@ class HubRepo:
         return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
 
     def damage(self, commit: str, path: str, release: LocalRelease) -> str | None:
-        """Download a file as a reader would and say how it differs from the release; None if it is the same.
-
-        That a commit lists a file is no proof that its bytes are there.
-        """
+        """How a file that is downloaded as a reader would differs from the release; None if it does not. That a commit
+        lists a file is no proof that its bytes are there."""
         with scratch() as fresh:
             try:
                 digest = file_digest(self._downloaded(path, commit, fresh, f"reading back {path}", force=True))
@@ -211,14 +205,8 @@ class HubRepo:
 
     def _downloaded(self, path: str, commit: str, cache: Path, what: str, *, force: bool = False) -> Path:
         """A file of a commit, downloaded into a cache."""
-        return Path(
-            self.ask(
-                what,
-                lambda: self.api.hf_hub_download(
-                    self.repo_id, path, repo_type="dataset", revision=commit, cache_dir=cache, force_download=force
-                ),
-            )
-        )
+        download = partial(self.api.hf_hub_download, self.repo_id, path, repo_type="dataset", revision=commit)
+        return Path(self.ask(what, lambda: download(cache_dir=cache, force_download=force)))
 
     def claim(self, commit: str) -> Claim | None:
         """What the manifest of a commit says; None if there is none, or none of a release."""
@@ -260,10 +248,8 @@ class HubRepo:
 
     def commits(self) -> list[tuple[str, str]]:
         """The commits of main with their titles, newest first."""
-        commits = self.ask(
-            "checking the commits", lambda: self.api.list_repo_commits(self.repo_id, repo_type="dataset")
-        )
-        return [(commit.commit_id, commit.title) for commit in commits]
+        listed = partial(self.api.list_repo_commits, self.repo_id, repo_type="dataset")
+        return [(commit.commit_id, commit.title) for commit in self.ask("checking the commits", listed)]
 
 
 def _same(held: RepoFile, file: LocalFile) -> bool:

@@ -23,6 +23,7 @@ from loaders.errors import HubError, InputError
 from loaders.hub_errors import http_cause, is_temporary
 from loaders.manifest import KEPT, NAME
 
+NEXT = "Publish this release under the next version."
 LOG_IN = "Log in with `hf auth login`, or set HF_TOKEN, with a token that may write to this repository."
 
 
@@ -84,8 +85,6 @@ class Publication:
         address = f"{self.hub.api.endpoint}/datasets/{self.hub.repo_id}"
         return self.unnamed.named(self.folder, self.hub.repo_id, self.tag, address, date)
 
-    # ------------------------------------------------------------ looking
-
     def _check_token(self) -> None:
         """Before anything is sent: the token is valid and may write."""
 
@@ -110,19 +109,13 @@ class Publication:
     def _check_repository(self, refs: Refs) -> None:
         """Before any byte of data is sent: the repository is private if asked to be, and of this corpus."""
         if self.wishes.get("private") and not self._info().private:
-            self._stop(
-                "the repository is public",
-                expected="a private repository, as requested",
-                do="Make it private in its settings on the Hub, or publish without --private.",
-            )
-        other = other_release(self.hub, refs, self.release)
-        if other is not None:
-            self._stop(
-                other,
-                expected=f"only releases of {self.release.manifest.corpus}"
-                f"{' that are stand-ins' if self.release.manifest.stand_in is not None else ''}",
-                do="Publish this release to its own repository; no option replaces the other release.",
-            )
+            do = "Make it private in its settings on the Hub, or publish without --private."
+            self._stop("the repository is public", expected="a private repository, as requested", do=do)
+        if (other := other_release(self.hub, refs, self.release)) is not None:
+            kind = " that are stand-ins" if self.release.manifest.stand_in is not None else ""
+            expected = f"only releases of {self.release.manifest.corpus}{kind}"
+            do = "Publish this release to its own repository; no option replaces the other release."
+            self._stop(other, expected=expected, do=do)
 
     def _plan(self, refs: Refs | None) -> Plan:
         if refs is None:
@@ -132,10 +125,8 @@ class Publication:
         difference = self.hub.difference(refs.head, self.release)
         named = tuple(self.wishes.get("replace", ()))
         folders = tuple(name for name in named if name.endswith("/"))
-        overwritten = [path for path in difference.changed if path in self.hub.files(refs.head)]
-        lost = [
-            path for path in (*overwritten, *difference.extra) if path not in named and not path.startswith(folders)
-        ]
+        lost = [path for path in difference.changed if path in self.hub.files(refs.head)] + [*difference.extra]
+        lost = [path for path in lost if path not in named and not path.startswith(folders)]
         unasked = foreign(self.hub, refs, self.release, lost)
         return Plan(False, refs.head, difference.changed, difference.extra, unasked)
 
@@ -156,11 +147,8 @@ class Publication:
         commit = refs.tags[self.tag]
         difference = self.hub.difference(commit, self.release)
         if difference and self.hub.difference(commit, self.unnamed) and not self._same_but_for_date(commit):
-            self._stop(
-                f"the tag is already published with other content; different: {difference}",
-                expected="a new version, because a published tag never moves",
-                do="Publish this release under the next version.",
-            )
+            found = f"the tag is already published with other content; different: {difference}"
+            self._stop(found, expected="a new version, because a published tag never moves", do=NEXT)
         changed = not dry_run and self._set_gate()
         self.hub.watch.note(f"{self.tag} of {self.hub.repo_id} already holds this release: nothing to do")
         return self._published(commit, Plan(False, refs.head, (), ()), unchanged=not changed)
@@ -188,19 +176,15 @@ class Publication:
         for version, commit, state in held:
             if version_key(version) > version_key(self.tag):
                 why = f"main would go back to {self.tag}"
-            elif (
-                version == self.tag and NAME in self.hub.difference(commit, self._dated(self.hub.date(commit))).changed
-            ):
+            elif version == self.tag and self._other(commit):
                 why = f"commit {commit[:8]} is another release of it, which somebody may be publishing"
             else:
                 continue
-            self._stop(
-                f"{version} {state}; {why}",
-                expected=f"a version after {version}",
-                do="Publish this release under the next version.",
-            )
+            self._stop(f"{version} {state}; {why}", expected=f"a version after {version}", do=NEXT)
 
-    # ------------------------------------------------------------ changing
+    def _other(self, commit: str) -> bool:
+        """Whether a commit holds another release than this one, whatever the date."""
+        return NAME in self.hub.difference(commit, self._dated(self.hub.date(commit))).changed
 
     def _create(self) -> Refs:
         def send() -> Refs | None:
@@ -308,10 +292,8 @@ class Publication:
                 if may_resend:
                     self.hub.watch.say("the Hub lost an acknowledged upload; uploading again")
                     return self._commit(plan, may_yield=may_yield, may_resend=False)
-                self._stop(
-                    "the Hub acknowledged an upload twice but does not have it",
-                    do="Run the same command again later; it uploads only what the Hub does not have.",
-                )
+                do = "Run the same command again later; it uploads only what the Hub does not have."
+                self._stop("the Hub acknowledged an upload twice but does not have it", do=do)
             raise
 
     def _give_way(self, plan: Plan, may_yield: bool) -> str:
@@ -329,35 +311,28 @@ class Publication:
         if may_yield and touched <= OF_THE_HUB:
             self.hub.watch.say(f"{story}; committing on top of it")
             return self._commit(replace(plan, head=head), may_yield=False)
-        self._stop(
-            story,
-            expected=f"main still at {plan.head[:8]}",
-            do="Check that commit, then run the same command again: it starts from there and keeps others' files "
-            "(if some are in the way, it names them and stops).",
-        )
+        do = "Check that commit, then run the same command again: it starts from there and keeps others' files"
+        do += " (if some are in the way, it names them and stops)."
+        self._stop(story, expected=f"main still at {plan.head[:8]}", do=do)
 
     def _read_back(self, commit: str) -> None:
-        difference = self.hub.difference(commit, self.release)
-        if difference:
-            self._stop(
-                f"commit {commit[:8]} does not match the release when read back; different: {difference}",
-                do="Run the same command again: it commits what differs, and tags only what it has read back.",
-            )
+        if difference := self.hub.difference(commit, self.release):
+            found = f"commit {commit[:8]} does not match the release when read back; different: {difference}"
+            do = "Run the same command again: it commits what differs, and tags only what it has read back."
+            self._stop(found, do=do)
         held = self.hub.files(commit)
         for path in sorted(path for path in self.release.files if held[path].lfs is not None):
             self.hub.watch.note(f"reading back {path}")
             self._read_bytes(commit, path)
 
     def _read_bytes(self, commit: str, path: str) -> None:
-        damage = self.hub.damage(commit, path, self.release)
-        if damage is None:
+        if (damage := self.hub.damage(commit, path, self.release)) is None:
             return
         # The Hub accepts the file if it knows that it lacks it. A download damaged on the way, which HTTP does not
         # notice, succeeds the second time.
         self.hub.watch.say(f"{path} {damage}; uploading it again")
         self._send(path)
-        damage = self.hub.damage(commit, path, self.release)
-        if damage is not None:
+        if (damage := self.hub.damage(commit, path, self.release)) is not None:
             self._stop(
                 f"{path} of commit {commit[:8]} {damage}",
                 expected=f"SHA-256 {self.release.files[path].sha256[:12]}…",
@@ -382,20 +357,14 @@ class Publication:
         refs = self.hub.look()
         target = None if refs is None else refs.tags.get(self.tag)
         if target != commit:
-            self._stop(
-                f"the tag names {'nothing' if target is None else f'commit {target[:8]}'}",
-                expected=f"commit {commit[:8]}, which holds the release",
-                do="Run the same command again."
-                if target is None
-                else "Someone else set this tag meanwhile: publish this release under the next version.",
-            )
+            found, do = "the tag names nothing", "Run the same command again."
+            if target is not None:
+                found, do = f"the tag names commit {target[:8]}", f"Someone else set this tag meanwhile. {NEXT}"
+            self._stop(found, expected=f"commit {commit[:8]}, which holds the release", do=do)
         self.hub.watch.note(f"{self.tag} -> {commit[:8]}: {self._url}")
         if refs is not None and refs.head != commit:
-            self.hub.watch.say(
-                f"someone else committed {refs.head[:8]} to main meanwhile: only {self.tag} is this release"
-            )
-
-    # ------------------------------------------------------------ telling
+            others = f"someone else committed {refs.head[:8]} to main meanwhile"
+            self.hub.watch.say(f"{others}: only {self.tag} is this release")
 
     @property
     def _where(self) -> str:
@@ -450,10 +419,7 @@ class Publication:
         """End when the deadline has passed: without a look at the Hub, which may be what took so long."""
         watch = self.hub.watch
         found = f"{watch.step} did not finish before the deadline of {in_minutes(watch.seconds)}"
-        raise HubError(
-            self._where,
-            found=found + (f"; the last problem was: {watch.trouble}" if watch.trouble else ""),
-            do=f"On the Hub: not checked for lack of time; {self.done()}; {self.tag} was not confirmed, and "
-            "pending requests may still take effect. Run the same command again to resume; --deadline MINUTES "
-            "allows more time.",
-        ) from None
+        found += f"; the last problem was: {watch.trouble}" if watch.trouble else ""
+        state = f"not checked for lack of time; {self.done()}; {self.tag} was not confirmed, and pending requests may"
+        do = "Run the same command again to resume; --deadline MINUTES allows more time."
+        raise HubError(self._where, found=found, do=f"On the Hub: {state} still take effect. {do}") from None

@@ -78,10 +78,7 @@ def publish(
 
 
 def _check_rows(folder: Path, check: Callable[[Path], Sequence[Problem]], report: Callable[[str], object]) -> None:
-    """In the calling thread: native code of Arrow that is left behind in another ends the process with an abort.
-
-    Raises: ReleaseError.
-    """
+    """In the calling thread: native code of Arrow that is left behind in another ends the process with an abort."""
     report(f"checking {folder}, as `bedside verify` does")
     if problems := check(folder):
         more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
@@ -104,6 +101,5 @@ def _check_endpoint(endpoint: str) -> None:
     except ValueError:
         usable = False
     if not usable:
-        raise InputError(
-            f"endpoint {endpoint!r}", found="is not a web address", expected="such as https://huggingface.co"
-        )
+        expected = "such as https://huggingface.co"
+        raise InputError(f"endpoint {endpoint!r}", found="is not a web address", expected=expected)

@@ -78,10 +78,8 @@ class Watch:
                 if self.left <= 0:
                     raise DeadlinePassed
                 if time.monotonic() - self._said >= HEARTBEAT:
-                    going = time.monotonic() - self._entered
-                    self.note(
-                        f"{self.step}: still running after {going:.0f} s; {in_minutes(self.left)} to the deadline"
-                    )
+                    going = f"still running after {time.monotonic() - self._entered:.0f} s"
+                    self.note(f"{self.step}: {going}; {in_minutes(self.left)} to the deadline")
             return future.result()
         finally:
             self._stopped = True

@@ -60,14 +60,14 @@ def render_card(
 ) -> str:
     """The README.md of a release.
 
-    `facts` are values for the placeholders in addition to those of the manifest. `own` are parts of the data statement
-    that replace the template's (`croissant.read_statement`). `gating` is the text that a reader must agree to before
-    the Hub gives access (`extra_gated_prompt`). A field of the head that ends up empty is left out.
+    `facts` are values for placeholders beyond those of the manifest, `own` parts of the data statement that replace the
+    template's (`croissant.read_statement`), `gating` what a reader must agree to before the Hub gives access
+    (`extra_gated_prompt`). A field of the head that ends up empty is left out.
 
     Raises: ReleaseError when the template has no YAML head, lacks a field that the Hub needs, states what is measured,
     or holds a placeholder without a value.
     """
-    fields, _, _, text = _filled(template, manifest, facts, own)
+    fields, _, _, text = _filled(template, manifest, facts or {}, own or {})
     if gating is not None:
         fields["extra_gated_prompt"] = gating
     text = text.rstrip()
@@ -77,14 +77,13 @@ def render_card(
 
 
 def _filled(
-    template: str, manifest: Manifest, facts: Mapping[str, JsonValue] | None, own: Mapping[str, str] | None
+    template: str, manifest: Manifest, facts: Mapping[str, JsonValue], own: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, str], str, str]:
-    """The filled template: the fields of its head, its data statement, the BibTeX of its paper, its text."""
+    """The filled template: the fields of its head, its data statement, BibTeX of its paper and of Bedside, its text."""
     values: dict[str, Any] = {**manifest.model_dump(), "rows": manifest.rows, "tables": _tables(manifest)}
-    taken = sorted(values.keys() & (facts or {}).keys())
-    if taken:
+    if taken := sorted(values.keys() & facts.keys()):
         raise ReleaseError("card", found=f"a fact named {taken[0]!r}", expected="a name that the manifest does not use")
-    values.update(facts or {})
+    values |= facts
     head = _HEAD.match(template)
     if head is None:
         raise ReleaseError(
@@ -104,12 +103,13 @@ def _filled(
             f"a statement with {', '.join(unknown)}" if isinstance(statement, dict) else "a statement that is a text"
         )
         raise ReleaseError("card", found=found, expected=f"parts named {', '.join(STATEMENT)}")
-    statement |= own or {}
+    statement |= own
     statement = {name: " ".join(str(statement[name]).split()) for name in STATEMENT if name in statement}
     values["statement"] = "\n\n".join(stated(STATEMENT[name][0], text) for name, text in statement.items())
-    values["citation"] = "```bibtex\n" + "\n\n".join(filter(None, (bibtex, SOFTWARE))) + "\n```"
+    cited = "\n\n".join(filter(None, (bibtex, SOFTWARE)))
+    values["citation"] = f"```bibtex\n{cited}\n```"
     fields = {name: value for name, value in filled.items() if value != ""}
-    return fields, statement, bibtex, _fill(template[head.end() :], values)
+    return fields, statement, cited, _fill(template[head.end() :], values)
 
 
 def render_croissant(
@@ -120,8 +120,7 @@ def render_croissant(
     own: Mapping[str, str] | None = None,
 ) -> str:
     """The croissant.json of a release whose card this template makes. Raises: ReleaseError as `render_card`."""
-    fields, statement, bibtex, _ = _filled(template, manifest, facts, own)
-    return croissant(manifest, fields, statement, "\n\n".join(filter(None, (bibtex, SOFTWARE))))
+    return croissant(manifest, *_filled(template, manifest, facts or {}, own or {})[:3])
 
 
 def size_category(rows: int) -> str:
@@ -209,8 +208,7 @@ def config_info(manifest: Manifest, config: Config) -> datasets.DatasetInfo:
 def other_tables(card: str, manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Tables of a card that differ from those of its manifest: a line of the card, and the line it should be.
 
-    A table is recognised by the names of its columns. The order of lines is not checked, nor is a table that nothing in
-    the manifest corresponds to, since a template may hold its own.
+    A table is recognised by the names of its columns. The order of lines is not checked, nor a template's own tables.
     """
     known: dict[_Line, list[list[_Line]]] = {}
     for made in (*_tables(manifest).values(), *_tables_of("", manifest.statistics)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -96,27 +96,49 @@ def diff(a: Path, b: Path, *, examples: int = 5) -> Diff:
         if getattr(old, name) != getattr(new, name):
             found = f"{name} {getattr(new, name)!r}"
             raise ReleaseError(b, found=found, expected=f"{getattr(old, name)!r}, as in {a}")
-    rows = _Rows(old, new, examples)
-    for split, row in _by_split(a, old):
-        rows.take_old(split, row)
+    columns = {feature["name"] for feature in new.features}
+    # `split` is compared separately, and the key cannot differ.
+    names = [str(f["name"]) for f in old.features if f["name"] in columns and f["name"] not in ("split", old.key)]
+    before = {row[old.key]: (split, _digests(row, names)) for split, row in _by_split(a, old)}
+    kinds: defaultdict[str, Keys] = defaultdict(Keys)
+    differing, moved = defaultdict[str, Keys](Keys), defaultdict[str, Keys](Keys)
+    touched, seen = set[str](), set[str]()
     for split, row in _by_split(b, new):
-        rows.take_new(split, row)
-    rows.finish()
+        key = row[new.key]
+        seen.add(key)
+        if key not in before:
+            kinds["added"].add(key, examples)
+            touched.add(split)
+            continue
+        was, known = before[key]
+        if was != split:
+            moved[f"{was} -> {split}"].add(key, examples)
+            touched |= {was, split}
+        if (now := _digests(row, names)) != known:
+            kinds["changed"].add(key, examples)
+            touched.add(split)
+            for column, at in zip(names, range(0, len(now), _DIGEST_BYTES), strict=True):
+                if now[at : at + _DIGEST_BYTES] != known[at : at + _DIGEST_BYTES]:
+                    differing[column].add(key, examples)
+    for key, (split, _) in before.items():
+        if key not in seen:
+            kinds["removed"].add(key, examples)
+            touched.add(split)
     return Diff(
         content_a=old.content_digest,
         content_b=new.content_digest,
         rows_a=old.rows,
         rows_b=new.rows,
-        added=rows.added,
-        removed=rows.removed,
-        changed=rows.changed,
-        columns={column: rows.columns[column] for column in rows.common if column in rows.columns},
-        moved=dict(sorted(rows.moved.items())),
-        touched=order_splits(rows.touched),
+        added=kinds["added"],
+        removed=kinds["removed"],
+        changed=kinds["changed"],
+        columns={column: differing[column] for column in names if column in differing},
+        moved=dict(sorted(moved.items())),
+        touched=order_splits(touched),
         new_splits=order_splits(new.splits.keys() - old.splits.keys()),
         lost_splits=order_splits(old.splits.keys() - new.splits.keys()),
-        reordered=rows.reordered(),
-        exclusions=_exclusions(a, b, rows, examples),
+        reordered=_reordered(old, new, touched),
+        exclusions=_exclusions(_excluded(a), _excluded(b), before.keys(), seen, examples),
         schema=changes("", by_name(old.features), by_name(new.features)),
         facts=[
             change
@@ -126,76 +148,23 @@ def diff(a: Path, b: Path, *, examples: int = 5) -> Diff:
     )
 
 
-class _Rows:
-    """Matches the rows of B with digests of the rows of A."""
+def _reordered(old: Manifest, new: Manifest, touched: Collection[str]) -> list[str]:
+    """Splits whose rows are all equal, yet whose content digests differ: only their order can differ."""
+    if old.features != new.features:
+        return []
+    return [
+        split
+        for split in order_splits(old.splits.keys() & new.splits.keys())
+        if split not in touched and old.splits[split].content_digest != new.splits[split].content_digest
+    ]
 
-    def __init__(self, old: Manifest, new: Manifest, examples: int) -> None:
-        self.added, self.removed, self.changed = Keys(), Keys(), Keys()
-        self.columns: defaultdict[str, Keys] = defaultdict(Keys)
-        self.moved: defaultdict[str, Keys] = defaultdict(Keys)
-        # `split` is compared separately, and the key cannot differ.
-        columns = {feature["name"] for feature in new.features}
-        self.common = [
-            name
-            for feature in old.features
-            if (name := str(feature["name"])) in columns and name not in ("split", old.key)
-        ]
-        self.old_keys: dict[str, tuple[str, bytes]] = {}
-        self.new_keys: set[str] = set()
-        self.touched: set[str] = set()
-        self._manifests = (old, new)
-        self._examples = examples
 
-    def take_old(self, split: str, row: Mapping[str, Any]) -> None:
-        self.old_keys[row[self._manifests[0].key]] = (split, self._digests(row))
-
-    def take_new(self, split: str, row: Mapping[str, Any]) -> None:
-        key = row[self._manifests[1].key]
-        self.new_keys.add(key)
-        if key not in self.old_keys:
-            self.added.add(key, self._examples)
-            self.touched.add(split)
-            return
-        before, digests = self.old_keys[key]
-        if before != split:
-            self.moved[f"{before} -> {split}"].add(key, self._examples)
-            self.touched |= {before, split}
-        found = self._digests(row)
-        if found != digests:
-            self.changed.add(key, self._examples)
-            self.touched.add(split)
-            for column in _differing(self.common, digests, found):
-                self.columns[column].add(key, self._examples)
-
-    def finish(self) -> None:
-        for key, (split, _) in self.old_keys.items():
-            if key not in self.new_keys:
-                self.removed.add(key, self._examples)
-                self.touched.add(split)
-
-    def reordered(self) -> list[str]:
-        """Splits whose rows are all equal, yet whose content digests differ: only their order can differ."""
-        old, new = self._manifests
-        if old.features != new.features:
-            return []
-        return [
-            split
-            for split in order_splits(old.splits.keys() & new.splits.keys())
-            if split not in self.touched and old.splits[split].content_digest != new.splits[split].content_digest
-        ]
-
-    def _digests(self, row: Mapping[str, Any]) -> bytes:
-        return b"".join(_digest(row[column]) for column in self.common)
+def _digests(row: Mapping[str, Any], names: Sequence[str]) -> bytes:
+    return b"".join(_digest(row[name]) for name in names)
 
 
 def _digest(value: Any) -> bytes:
     return hashlib.blake2b(canonical_json(value), digest_size=_DIGEST_BYTES).digest()
-
-
-def _differing(names: list[str], a: bytes, b: bytes) -> list[str]:
-    """The names whose digests differ."""
-    places = [slice(start, start + _DIGEST_BYTES) for start in range(0, len(a), _DIGEST_BYTES)]
-    return [name for name, place in zip(names, places, strict=True) if a[place] != b[place]]
 
 
 def _by_split(folder: Path, manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -204,17 +173,18 @@ def _by_split(folder: Path, manifest: Manifest) -> Iterator[tuple[str, dict[str,
             yield split, row
 
 
-def _exclusions(a: Path, b: Path, rows: _Rows, examples: int) -> dict[str, Keys]:
+def _exclusions(
+    old: _Excluded, new: _Excluded, rows_a: Collection[str], rows_b: Collection[str], examples: int
+) -> dict[str, Keys]:
     """Exclusions that changed. A key may be excluded more than once, as a duplicate of a row that was kept."""
-    old, new = _excluded(a), _excluded(b)
     kinds: defaultdict[str, Keys] = defaultdict(Keys)
     for key in [*old, *(key for key in new if key not in old)]:
         before, after = old.get(key), new.get(key)
         if before == after:
             continue
-        if after and key in rows.old_keys and key not in rows.new_keys:
+        if after and key in rows_a and key not in rows_b:
             kind = "now excluded"
-        elif before and key in rows.new_keys and key not in rows.old_keys:
+        elif before and key in rows_b and key not in rows_a:
             kind = "now included"
         elif before is None:
             kind = "excluded, new"
@@ -227,13 +197,16 @@ def _exclusions(a: Path, b: Path, rows: _Rows, examples: int) -> dict[str, Keys]
     return dict(sorted(kinds.items()))
 
 
-def _excluded(folder: Path) -> dict[str, list[tuple[tuple[str, str], bytes]]]:
-    """The exclusions by key: stage and reason of each, and a digest of everything else."""
-    exclusions: defaultdict[str, list[tuple[tuple[str, str], bytes]]] = defaultdict(list)
+_Excluded = dict[str, list[tuple[tuple[str, str], bytes]]]
+"""Exclusions by key: stage and reason of each, and a digest of everything else."""
+
+
+def _excluded(folder: Path) -> _Excluded:
+    exclusions: _Excluded = {}
     for row in read_parquet(folder, EXCLUSIONS_FILE):
         rest = _digest([row["split"], row["detail"], row["licence"]])
-        exclusions[row["key"]].append(((row["stage"], row["reason"]), rest))
-    return dict(exclusions)
+        exclusions.setdefault(row["key"], []).append(((row["stage"], row["reason"]), rest))
+    return exclusions
 
 
 def by_name(value: object) -> object:

@@ -40,8 +40,8 @@ LINES = ".lines"
 
 @dataclass(frozen=True)
 class Stored:
-    """Batches of a workspace, of which these `columns` count, and whose rows refer to images in a store: the rows of a
-    release, in parts that are read where they are worked on."""
+    """The rows of a release: `columns` of batches of a workspace, which are read where they are worked on, and the
+    store of the images that they name."""
 
     parts: Sequence[Batch]
     store: Workspace
@@ -86,8 +86,11 @@ class Piece:
 
     split: str
     start: int
-    rows: int
-    num_bytes: int
+    rows: int = 0
+    num_bytes: int = 0
+
+
+_Shard = list[tuple[Batch, Piece]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +105,10 @@ class Written:
 
 @dataclass(frozen=True)
 class Outlining:
-    """What a part holds: pieces of at most as many rows as a row group, and the digests of its keys."""
+    """The task that says what a part holds: pieces of at most as many rows as a row group, and digests of its keys."""
 
     parts: Stored
     group_rows: int
-    key: str
     packages: Sequence[str] = ()
     floats: bool = False
 
@@ -115,28 +117,27 @@ class Outlining:
         """As `Task`."""
         return self.parts.anywhere
 
-    def __call__(self, name: str, unit: Any) -> tuple[list[Piece], bytes]:
+    def __call__(self, name: str, unit: Batch) -> tuple[list[Piece], bytes]:
         keys, pieces, held = Keys(), list[Piece](), dict[str, Piece]()
         for key, split, size in self.parts.outline(unit):
             if not isinstance(split, str) or not SPLIT_NAME.fullmatch(split):
                 raise BuildError(f"release: row {key!r}: found split {split!r}, expected letters, digits and _")
             keys.add(str(key))
-            begun = held.get(split) or Piece(split, 0, 0, 0)
-            piece = Piece(split, begun.start, begun.rows + 1, begun.num_bytes + size)
+            begun = held.get(split) or Piece(split, 0)
+            piece = replace(begun, rows=begun.rows + 1, num_bytes=begun.num_bytes + size)
             if piece.rows >= self.group_rows or piece.num_bytes >= GROUP_BYTES:
                 pieces.append(piece)
-                piece = Piece(split, piece.start + piece.rows, 0, 0)
+                piece = Piece(split, piece.start + piece.rows)
             held[split] = piece
         return pieces + [piece for piece in held.values() if piece.rows], keys.digests
 
-    def told(self, unit: Any) -> str:
-        """As `Task.told`."""
+    def told(self, unit: Batch) -> str:
         return "what a batch holds"
 
 
 @dataclass(frozen=True)
 class Sharding:
-    """Writes shards, each under its name in `folder`, with a file of its content beside it (`LINES`)."""
+    """The task that writes shards, each under its name in `folder`, with a file of its content beside it (`LINES`)."""
 
     parts: Stored
     shape: Shape
@@ -145,7 +146,7 @@ class Sharding:
     packages: Sequence[str] = ()
     floats: bool = False
 
-    def __call__(self, name: str, unit: Sequence[tuple[Any, Piece]]) -> Written:
+    def __call__(self, name: str, unit: _Shard) -> Written:
         tally = self.tally() if self.tally else None
         check_seen(self.folder)
         with writing(self.folder), scratch(self.folder) as own:
@@ -163,53 +164,44 @@ class Sharding:
                 os.replace(whole, self.folder / whole.name)  # noqa: PTH105 - atomic, also where a file is
         return Written(rows, num_bytes, file, tally)
 
-    def _rows(self, unit: Sequence[tuple[Any, Piece]]) -> Iterator[Row]:
+    def _rows(self, unit: _Shard) -> Iterator[Row]:
         for part, piece in unit:
             for row in self.parts.rows(part, piece.split)[piece.start : piece.start + piece.rows]:
                 yield self.parts.filled(row)
 
-    def told(self, unit: Sequence[tuple[Any, Piece]]) -> str:
-        """As `Task.told`."""
+    def told(self, unit: _Shard) -> str:
         return f"a shard of split {unit[0][1].split}"
 
 
-def cut(
-    parts: Stored, shape: Shape, engine: Engine, packages: Sequence[str]
-) -> dict[str, list[list[tuple[Any, Piece]]]]:
+def cut(parts: Stored, shape: Shape, engine: Engine, packages: Sequence[str]) -> dict[str, list[_Shard]]:
     """Divide the pieces of each split into shards of about SHARD_BYTES.
 
     Raises: BuildError for an invalid split name; ReleaseError for a duplicate key.
     """
-    task = Outlining(parts, shape.group_rows, shape.key, packages)
-    found: dict[str, tuple[list[Piece], bytes]] = {}
-    with closing(engine.each(task, _numbered(parts.parts), where="release")) as outlined:
-        found.update(outlined)
-    shards: dict[str, list[list[tuple[Any, Piece]]]] = {}
+    numbered = [(str(number), part) for number, part in enumerate(parts.parts)]
+    with closing(engine.each(Outlining(parts, shape.group_rows, packages), numbered, where="release")) as outlined:
+        found = dict(outlined)
+    shards: dict[str, list[_Shard]] = {}
     held: dict[str, int] = {}
     keys = Keys()
-    for name, part in _numbered(parts.parts):
+    for name, part in numbered:
         pieces, digests = found.pop(name)
         keys.extend(digests)
         for piece in pieces:
-            size = piece.num_bytes
             of_split = shards.setdefault(piece.split, [])
-            if not of_split or held[piece.split] + size > SHARD_BYTES:
+            if not of_split or held[piece.split] + piece.num_bytes > SHARD_BYTES:
                 of_split.append([])
                 held[piece.split] = 0
+            held[piece.split] += piece.num_bytes
             shard = of_split[-1]
             if shard and shard[-1][0] is part:
                 piece = replace(piece, start=shard[-1][1].start, rows=shard.pop()[1].rows + piece.rows)
             shard.append((part, piece))
-            held[piece.split] += size
     for place, first in keys.repeats().items():
         found_twice = f"row {place + 1} has the {shape.key} of row {first + 1}"
         do = "Give each row an id of its own, or exclude rows with the step `unique` of builders/steps.py"
         raise ReleaseError("release", found=found_twice, expected="unique keys", do=do)
     return shards
-
-
-def _numbered(parts: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    return ((str(number), part) for number, part in enumerate(parts))
 
 
 def shard_name(split: str, number: int) -> str:

@@ -41,11 +41,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Preview:
-    """What one corpus contributes: what its rows are called, a note on them, its tables, and what is shown of a row.
-
-    `first` picks the rows that come first, at most a quarter of those shown if there are enough others. Only what
-    `show` returns is shown.
-    """
+    """What one corpus contributes: what its rows are called, a note on them, its tables, and all that is shown of a
+    row. `first` picks the rows that come first, at most a quarter of those shown if there are enough others."""
 
     rows: str
     note: str
@@ -57,9 +54,8 @@ class Preview:
 def write_preview(
     folder: Path, page: Path, part: Preview, *, corpus: Corpus | None = None, rows: int = 40, seed: int = 0
 ) -> Path:
-    """Write the page and return its path; `rows` of them are shown, those that come first, then others by seed.
-
-    With the `corpus`, rows of an earlier schema are shown as `load` gives them.
+    """Write the page and return its path; `rows` of them are shown, those that come first, then others by seed. With
+    the `corpus`, rows of an earlier schema are shown as `load` gives them.
 
     Raises: ReleaseError when the folder is no release, one that was changed, or one of a newer schema; BedsideError
     when the disk is full.

@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,17 +135,14 @@ def write_shard(path: Path, rows: Iterable[Row], shape: Shape, take: Callable[[R
     Raises: BuildError when a row does not fit; BedsideError when the disk is full.
     """
     number, num_bytes = 0, 0
-    shard = Shard(path, shape.schema, shape.canary)
-    try:
+    with shard(path, shape.schema, shape.canary) as write:
         for group in _groups(rows, shape):
             table = to_table(group, shape.schema, where="release", key=shape.key)
             for row in table.to_pylist():
                 take(row)
-            shard.write(table)
+            write(table)
             number += table.num_rows
             num_bytes += table.nbytes
-    finally:
-        shard.close()
     return number, num_bytes
 
 
@@ -175,17 +173,20 @@ def _image(row: Row, name: str, key: str) -> dict[str, Any] | None:
     return {"bytes": cell["bytes"], "path": None if path is None else Path(path).name}
 
 
-class Shard:
-    """One Parquet file, written so that the same tables give the same bytes and the Hub stores equal parts once.
+@contextmanager
+def shard(path: Path, schema: pa.Schema, canary: str | None = None) -> Iterator[Callable[[pa.Table], None]]:
+    """A Parquet file, on disk at the end, and what adds a table to it as one row group.
 
-    A `canary` is in its metadata (`CANARY`).
+    The same tables give the same bytes, and the Hub stores equal parts once. A `canary` is in its metadata (`CANARY`).
     """
 
-    def __init__(self, path: Path, schema: pa.Schema, canary: str | None = None) -> None:
-        self._path = path
-        self._file = path.open("wb")
-        self._writer = pq.ParquetWriter(
-            self._file,
+    def write(table: pa.Table) -> None:
+        with writing(path):
+            writer.write_table(table, row_group_size=max(1, table.num_rows))
+
+    with path.open("wb") as file:
+        writer = pq.ParquetWriter(
+            file,
             schema,
             compression="zstd",
             use_dictionary=[leaf for field in schema for leaf in _text_leaves(field.name, field.type)],
@@ -193,19 +194,14 @@ class Shard:
             write_page_index=True,
         )
         if canary is not None:
-            self._writer.add_key_value_metadata({CANARY: canary})
-
-    def write(self, table: pa.Table) -> None:
-        """Add the table as one row group."""
-        with writing(self._path):
-            self._writer.write_table(table, row_group_size=max(1, table.num_rows))
-
-    def close(self) -> None:
-        """Write the footer, and make sure that the bytes are on disk."""
-        with writing(self._path), self._file:
-            self._writer.close()
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            writer.add_key_value_metadata({CANARY: canary})
+        try:
+            yield write
+        finally:
+            with writing(path):
+                writer.close()
+                file.flush()
+                os.fsync(file.fileno())
 
 
 def _text_leaves(path: str, kind: pa.DataType) -> list[str]:

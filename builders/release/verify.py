@@ -6,7 +6,8 @@ bedside verify DIR|REPO[@TAG]
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -45,12 +46,11 @@ def verify(
 ) -> list[Problem]:
     """Everything that is wrong with a release: its files, schema, rows, accounting, statistics and card.
 
-    A file whose digest is wrong is reported once and not read any further. With `row_check` and `measure` the rules and
-    statistics of the corpus are checked too. With the `corpus`, the rules are applied to a release of an earlier schema
-    as `load` returns it; its statistics come from code that no longer exists, and are not measured again. The same
-    holds for a release made by another version of the gates and scans than `rules`: its files, schema, counts and
-    digests are checked against its manifest, and so are the statistics that both versions know. What it may be used
-    for depends on neither: licences are checked in any release, those of rows by `licence_check`.
+    A file whose digest is wrong is reported once and not read any further. `row_check` and `measure` are the rules and
+    statistics of the corpus. With the `corpus`, the rules are applied to a release of an earlier schema as `load`
+    returns it; its statistics come from code that no longer exists, and are not measured again. One made by another
+    version of the gates and scans than `rules` is checked against its manifest, and so are the statistics that both
+    versions know. Licences are checked in any release, those of rows by `licence_check`.
     """
     try:
         manifest = Manifest.read(folder)
@@ -68,7 +68,8 @@ def verify(
             return [*problems, Problem(f"{NAME}: features", f"columns {list(features)}", f"a column {column!r}")]
     other_rules = rules not in (None, manifest.rules)
     if other_rules:
-        row_check, measure = licence_check, _as_named(measure, manifest)
+        row_check, known = licence_check, measure
+        measure = known and (lambda rows: _known_to_both(manifest.statistics, known(rows)))
     if corpus is not None:
         if manifest.key != corpus.key:
             problems.append(Problem(f"{NAME}: key", manifest.key, f"{corpus.key}, the key of {corpus.name}"))
@@ -77,7 +78,8 @@ def verify(
         except ReleaseError as error:
             return [*problems, Problem(error.where, error.found, error.expected)]
         if upgrade.needed:
-            row_check, measure = _after(upgrade, row_check), None
+            check, measure = row_check, None
+            row_check = check and (lambda row: check(upgrade(row)))
     problems += _check_rows(folder, manifest, features, sound, row_check, measure)
     if EXCLUSIONS_FILE in sound:
         problems += _check_exclusions(folder, manifest)
@@ -98,14 +100,9 @@ class _RowProblems:
         self.listed: list[Problem] = []
         self._more: Counter[str] = Counter()
 
-    @property
-    def room(self) -> bool:
-        """Whether the next one is listed, not only counted."""
-        return len(self.listed) < _SHOWN
-
-    def add(self, kind: str, where: str, found: str, expected: str) -> None:
-        if self.room:
-            self.listed.append(Problem(where, found, expected))
+    def add(self, kind: str, place: Callable[[], str], found: str, expected: str) -> None:
+        if len(self.listed) < _SHOWN:
+            self.listed.append(Problem(place(), found, expected))
         else:
             self._more[kind] += 1
 
@@ -133,9 +130,8 @@ def _check_rows(
             begins[shard] = len(keys)
             for row in read_parquet(folder, shard, features.arrow_schema, manifest.key):
                 content.update(row)
-                key = row[manifest.key]
-                where = f"{shard}: row {key!r}"
-                keys.add(key)
+                where = partial("{}: row {!r}".format, shard, row[manifest.key])
+                keys.add(row[manifest.key])
                 if row["split"] != split:
                     of_rows.add("row in another split's shard", where, f"split {row['split']!r}", repr(split))
                 for sentence in _check_row(row, row_check):
@@ -161,21 +157,21 @@ def _check_rows(
             problems += _check_statistics(manifest, measure, rows)
         deque(rows, maxlen=0)
         for place, first in sorted(keys.repeats().items()):
-            (shard, again), (other, _) = _of_shard(place, begins), _of_shard(first, begins)
-            where = ""
-            if of_rows.room:  # the shard is read for it
-                row = next(islice(read_parquet(folder, shard, features.arrow_schema, manifest.key), again, None))
-                where = f"{shard}: row {row[manifest.key]!r}"
-            of_rows.add("repeated key", where, f"the key is also in {other}", "a unique key")
+            shard, other = _shard_of(place, begins), _shard_of(first, begins)
+
+            def again(shard: str = shard, at: int = place - begins[shard]) -> str:  # the shard is read for it
+                row = next(islice(read_parquet(folder, shard, features.arrow_schema, manifest.key), at, None))
+                return f"{shard}: row {row[manifest.key]!r}"
+
+            of_rows.add("repeated key", again, f"the key is also in {other}", "a unique key")
     except ReleaseError as error:
         return [*problems, Problem(error.where, error.found, error.expected)]
     return problems + of_rows.all()
 
 
-def _of_shard(place: int, begins: dict[str, int]) -> tuple[str, int]:
-    """The shard that holds the row at that place among all, and the row's place in it."""
-    shard = next(name for name in reversed(begins) if begins[name] <= place)  # the last match: others may be empty
-    return shard, place - begins[shard]
+def _shard_of(place: int, begins: dict[str, int]) -> str:
+    """The shard that holds the row at that place among all: the last that fits, since others may be empty."""
+    return next(name for name in reversed(begins) if begins[name] <= place)
 
 
 def made_by(manifest: Manifest, rules: int) -> str:
@@ -187,21 +183,13 @@ def made_by(manifest: Manifest, rules: int) -> str:
     return f"made by version {manifest.rules} of the gates and scans{code}; this Bedside has version {rules}: {held}"
 
 
-def _as_named(measure: Measure | None, manifest: Manifest) -> Measure | None:
-    """The statistics that the manifest names and that still exist; those that only one version knows are left out."""
-    return None if measure is None else lambda rows: _known_to_both(manifest.statistics, measure(rows))
-
-
 def _known_to_both(said: JsonValue, measured: JsonValue) -> JsonValue:
+    """What was measured, but for what only one of the two names."""
     if isinstance(said, dict) and isinstance(measured, dict):
         return {
             name: _known_to_both(value, measured[name]) if name in measured else value for name, value in said.items()
         }
     return measured
-
-
-def _after(upgrade: Upgrade, row_check: RowCheck | None) -> RowCheck | None:
-    return None if row_check is None else lambda row: row_check(upgrade(row))
 
 
 def _check_row(row: Row, row_check: RowCheck | None) -> list[str]:
@@ -245,7 +233,7 @@ def _check_schema(folder: Path, shard: str, expected: pa.Schema) -> Problem | No
 
 
 def _check_canary(folder: Path, manifest: Manifest, sound: list[str], card: str | None) -> list[Problem]:
-    """The canary of the manifest stands in the card and in the metadata of every shard."""
+    """It stands in the card and in the metadata of every shard."""
     if manifest.canary is None:
         return []
     without = []

@@ -28,7 +28,7 @@ from builders.pipeline.run import EXCLUSIONS
 from builders.release.counted import Counted, Measure
 from builders.release.naming import CARD, CROISSANT
 from builders.release.parts import LINES, Stored, Written, shard_name, write_shards
-from builders.release.shards import GROUP_ROWS, Shape, Shard, read_rows
+from builders.release.shards import GROUP_ROWS, Shape, read_rows, shard
 from loaders.engines.engine import Engine
 from loaders.errors import BedsideError, InputError, ReleaseError, first_of
 from loaders.files.disk import beside, make_folder, write_whole, writing
@@ -141,7 +141,7 @@ def write_release(
 def _manifest(
     facts: Facts, splits: dict[str, SplitFacts], excluded: ExclusionFacts, files: dict[str, FileFacts]
 ) -> Manifest:
-    """The manifest before statistics, with configs and splits that hold no row left out."""
+    """The manifest before statistics, without configs and splits that hold no row."""
     there = [
         config.model_copy(update={"splits": [s for s in config.splits if s in splits]}) for config in facts.configs
     ]
@@ -171,11 +171,8 @@ def _split_facts(folder: Path, made: Path, written: Mapping[str, Sequence[Writte
                 for block in blocks_of(lines):
                     content.extend(block, 0)
             path.rename(folder / _shard_file(split, number, len(shards)))
-        splits[split] = SplitFacts(
-            rows=sum(shard.rows for shard in shards),
-            num_bytes=sum(shard.num_bytes for shard in shards),
-            content_digest=content.hexdigest(),
-        )
+        rows, num_bytes = (sum(getattr(one, name) for one in shards) for name in ("rows", "num_bytes"))
+        splits[split] = SplitFacts(rows=rows, num_bytes=num_bytes, content_digest=content.hexdigest())
     return splits
 
 
@@ -186,9 +183,9 @@ def _shard_file(split: str, number: int, shards: int) -> str:
 def _files_of(written: Mapping[str, Sequence[Written]]) -> dict[str, FileFacts]:
     """The shards under their names in the release; whoever wrote one already has its digest."""
     return {
-        _shard_file(split, number, len(shards)): shard.file
+        _shard_file(split, number, len(shards)): one.file
         for split, shards in written.items()
-        for number, shard in enumerate(shards)
+        for number, one in enumerate(shards)
     }
 
 
@@ -196,8 +193,8 @@ def _statistics(measure: Measure, written: Mapping[str, Sequence[Written]], rows
     if isinstance(measure, Counted):
         total = measure.tally()
         for split in order_splits(written):
-            for shard in written[split]:
-                total.merge(shard.tally)
+            for one in written[split]:
+                total.merge(one.tally)
         measured = total.statistics()
     else:
         measured = measure(rows)
@@ -213,19 +210,16 @@ def _write_exclusions(folder: Path, exclusions: Iterable[Row]) -> tuple[Exclusio
     hold them."""
     digest, examples = ContentDigest(), dict[str, str]()
     reasons: Counter[str] = Counter()
-    shard = Shard(folder / EXCLUSIONS_FILE, EXCLUSIONS)
-    try:
+    with shard(folder / EXCLUSIONS_FILE, EXCLUSIONS) as write:
         rows = iter(exclusions)
         while group := list(islice(rows, GROUP_ROWS)):
             table = to_table(group, EXCLUSIONS, where="exclusions", key="key")
-            shard.write(table)
+            write(table)
             for row in table.to_pylist():
                 digest.update(row)
                 reasons[row["reason"]] += 1
                 if row["detail"]:
                     examples.setdefault(row["reason"], f"{row['key']}: {row['detail']}")
-    finally:
-        shard.close()
     example = next((examples[reason] for reason, _ in reasons.most_common() if reason in examples), "")
     return ExclusionFacts(rows=digest.rows, content_digest=digest.hexdigest()), reasons, example
 

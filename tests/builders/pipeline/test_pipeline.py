@@ -425,8 +425,6 @@ def test_a_chain_that_does_not_fit_is_refused_before_it_runs(tmp_path: Path) -> 
             build(pytest.fail, *stages, at=tmp_path)
     with pytest.raises(BuildError, match="key column 'nothing'"):
         build(pytest.fail, first, at=tmp_path, key="nothing")
-    with pytest.raises(BuildError, match="batch_rows=0"):
-        build(pytest.fail, first, at=tmp_path, batch_rows=0)
     with pytest.raises(BuildError, match="settings are not JSON"):
         build(rows(1), one(list, settings={"path": Path("x")}), at=tmp_path)
 
