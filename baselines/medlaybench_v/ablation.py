@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from baselines.medlaybench_v.retrieval import EXPERT, MEAN_ROW, METHODS, average_recall, model_means
 from baselines.results.comparison import FinishedRun
@@ -31,6 +32,7 @@ CONDITIONS = {"llm": LLM, "llm+cui": LLM_CUI, "scgr": SCGR, "expert": EXPERT}
 _TEXT = "Text Sec 4.4"
 _R1 = average_recall(1)
 _Place = tuple[str, str]  # model, column
+_Seen = dict[Any, tuple[Any, FinishedRun]]  # what must be the same everywhere, and where it was met first
 
 
 def evaluate(runs: Sequence[FinishedRun]) -> list[Result]:
@@ -43,29 +45,25 @@ def evaluate(runs: Sequence[FinishedRun]) -> list[Result]:
     conditions over one release or with the same embeddings made elsewhere.
     """
     tables = [_read(run) for run in runs]
-    if not tables:
-        raise InputError("runs", found="none", expected="retrieval runs, at least one per condition")
     _check_data(tables)
     _check_expert(tables)
-    record = joined_record(runs, baseline="ablation")
+    record = joined_record(runs)
     cells = [replace(cell, record=record) for cell in _cells(tables)]
     means = [*model_means(cells), *_own_means(cells)]
     return [*cells, *means, *_shares(means)]
 
 
-def joined_record(runs: Sequence[FinishedRun], *, baseline: str) -> RunRecord:
-    """The record of a table made of several runs: their ids, all their models, a digest of all their data.
-
-    A stand-in among them makes the table one. Raises InputError for runs over different corpora or splits, and for a
-    model with two revisions.
-    """
+def joined_record(runs: Sequence[FinishedRun]) -> RunRecord:
+    """The record of tables made of several runs: their ids, all their models, a digest of all their data; a stand-in
+    among them makes the tables one. Raises InputError for runs over different corpora or splits, and for a model with
+    two revisions."""
     first = runs[0]
     revisions: dict[tuple[str, str, str], tuple[ModelUsed, FinishedRun]] = {}
     for run in runs:
         for name in ("corpus", "split"):
             own, wanted = getattr(run.record.data, name), getattr(first.record.data, name)
             if own != wanted:
-                raise _different(first, run, f"{name} {own}", f"{wanted}")
+                raise _different(first, run, f"{name} {own}", wanted)
         for model in run.record.models:
             # The digest of vectors made elsewhere covers the lay captions', which differ between conditions.
             made = str(model.revision) if model.source == VECTORS else ""
@@ -84,16 +82,13 @@ def joined_record(runs: Sequence[FinishedRun], *, baseline: str) -> RunRecord:
         for package, version in run.record.versions.items():
             versions.setdefault(package, set()).add(version)
     return RunRecord(
-        baseline=baseline,
+        baseline="ablation",
         data=data,
         models=tuple(model for _, (model, _) in sorted(revisions.items())),
         options={"runs": sorted(run.record.run_id for run in runs)},
         versions={package: ", ".join(sorted(used)) for package, used in sorted(versions.items())},
         stand_in=because(*sorted({run.record.stand_in or "" for run in runs})),
     )
-
-
-# --- Reading and checking ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,37 +121,37 @@ def _read(run: FinishedRun) -> _Table:
 
 
 def _check_data(tables: Sequence[_Table]) -> None:
-    releases: dict[str, _Table] = {}
-    seen: dict[str | None, tuple[str, _Table]] = {}
+    """One release per condition, and one condition per release and set of embeddings made elsewhere."""
+    releases: _Seen = {}
+    conditions: _Seen = {}
     for table in tables:
         digest = table.run.record.data.content_digest
-        vectors = [model.revision for model in table.run.record.models if model.source == VECTORS]
+        vectors = [str(model.revision) for model in table.run.record.models if model.source == VECTORS]
         for condition in table.lay:
-            earlier = releases.setdefault(condition, table)
-            wanted = earlier.run.record.data.content_digest
-            if wanted != digest:
+            known, run = releases.setdefault(condition, (digest, table.run))
+            if known != digest:
                 found = f"content {digest[:16]}… of {condition}"
-                raise _different(earlier.run, table.run, found, f"{wanted[:16]}…: one release per condition")
+                raise _different(run, table.run, found, f"{known[:16]}…: one release per condition")
             for made in (digest, *vectors):
-                name, other = seen.setdefault(made, (condition, table))
+                name, run = conditions.setdefault(made, (condition, table.run))
                 if name != condition:
                     what = "set of embeddings" if made in vectors else "release"
                     found = f"{name} and {condition} over the same {what}"
-                    raise _different(other.run, table.run, found, f"a separate {what} for each condition")
+                    raise _different(run, table.run, found, f"a separate {what} for each condition")
 
 
 def _check_expert(tables: Sequence[_Table]) -> None:
-    rows: dict[str, tuple[int | None, _Table]] = {}
-    expert: dict[_Place, tuple[Result, _Table]] = {}
+    sizes: _Seen = {}
+    expert: _Seen = {}
     for table in tables:
         for place, cell in table.conditions[EXPERT].items():
-            size, first = rows.setdefault(cell.split_or_group, (cell.n, table))
+            size, run = sizes.setdefault(cell.split_or_group, (cell.n, table.run))
             if size != cell.n:
-                raise _different(first.run, table.run, f"{cell.n} rows", f"{size}")
-            known, other = expert.setdefault(place, (cell, table))
-            if known.value != cell.value:
-                what = f"{place[1]} of {place[0]} with expert captions {cell.value}"
-                raise _different(other.run, table.run, what, f"{known.value}: the same images and expert captions")
+                raise _different(run, table.run, f"{cell.n} rows", f"{size}")
+            value, run = expert.setdefault(place, (cell.value, table.run))
+            if value != cell.value:
+                found = f"{place[1]} of {place[0]} with expert captions {cell.value}"
+                raise _different(run, table.run, found, f"{value}: the same images and expert captions")
 
 
 def _different(first: FinishedRun, other: FinishedRun, found: str, expected: str) -> InputError:
@@ -166,9 +161,6 @@ def _different(first: FinishedRun, other: FinishedRun, found: str, expected: str
         expected=f"{expected}, as in {first.folder}",
         do="Name runs of the same encoders over the same rows, with only the lay captions different",
     )
-
-
-# --- Tables -----------------------------------------------------------------------------------------------------------
 
 
 def _cells(tables: Sequence[_Table]) -> Iterator[Result]:
@@ -217,14 +209,8 @@ def _shares(means: Sequence[Result]) -> Iterator[Result]:
             note = "not computed: the recall with expert captions is 0"
         elif mean.value is not None and whole is not None:
             value, note = 100 * mean.value / whole, ""
-        yield replace(
-            mean,
-            column="Share of Expert, R@1",
-            value=value,
-            note=note,
-            numerator=None if value is None else mean.value,
-            denominator=None if value is None else whole,
-        )
+        part, whole = (None, None) if value is None else (mean.value, whole)
+        yield replace(mean, column="Share of Expert, R@1", value=value, note=note, numerator=part, denominator=whole)
         if mean.row == MEAN_ROW:
             said = replace(mean, table=_TEXT, row=mean.setting, setting="", split_or_group="", value=value, note=note)
             if mean.setting == SCGR:

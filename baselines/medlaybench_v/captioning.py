@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -55,7 +56,7 @@ PROMPTS = {"Expert": "captioning_clinical", "Layman": "captioning_lay"}
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A row of a split: `references` is its caption in each register; `row` reads the row again."""
+    """A row of a split: its caption in each register, and what reads the row again."""
 
     image_id: str
     references: Mapping[str, str]
@@ -70,10 +71,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The chosen rows of one split in the order of their ids.
-
-    `sample_seed` is the seed with which they were drawn, None for the first ones.
-    """
+    """The chosen rows of one split in the order of their ids, the first ones or drawn by `sample_seed`."""
 
     rows: tuple[Pair, ...]
     data: DataUsed
@@ -118,14 +116,12 @@ def read_pairs(
     """The first `n` rows of one split by image_id, or `n` drawn by a seed; all of them if there are fewer.
 
     Rows have image_id, split, both captions and an image: the bytes or path of a file, or the mapping that `datasets`
-    gives without decoding (a Dataset is read that way here). Images are made clean (loaders.files.images), one by one.
-    `data` says what the rows are; without it the record holds a digest of the chosen ones.
+    gives without decoding (a Dataset is read that way here). `data` says what the rows are; without it the record holds
+    a digest of the chosen ones.
 
     Raises InputError, which names the row, for a row without image, caption or id, an image that cannot be used, an id
     twice; and for rows of several splits or fewer than two.
     """
-    if n < 2:
-        raise InputError("n", found=str(n), expected="at least 2: one pair has no interval")
     chosen = _choose(rows, n, sample_seed)
     if len(chosen) < 2:
         raise InputError("rows", found="1 row" if chosen else "no row", expected="at least 2: one pair has no interval")
@@ -145,15 +141,10 @@ def read_pairs(
 
 def read_prompts(folder: Path | None = None) -> Prompts:
     """The prompt of each register: the shipped text, or the file of the same name in `folder` where there is one.
-
-    Raises InputError for a missing folder, a folder without any of the files, an empty file, text that is not UTF-8.
-    """
+    Raises InputError as `loaders.models.prompts.read_prompts`."""
     known: dict[str, frozenset[str]] = dict.fromkeys(PROMPTS.values(), frozenset())
     read = read_texts(Path(__file__).parent / "prompts", known, folder)
     return Prompts({name: " ".join(text.split()) for name, text in read.texts.items()})
-
-
-# --- Asking -----------------------------------------------------------------------------------------------------------
 
 
 def captioning_game(prompts: Prompts, *, max_tokens: int = MAX_TOKENS) -> Game[Pair, Captions]:
@@ -199,11 +190,9 @@ def _shown(said: Captions) -> dict[str, float]:
     for one in said.captions:
         shown[f"empty, {one.register}"] = float(not one.text)
         shown[f"truncated, {one.register}"] = float(one.stop == "max_tokens")
-        try:
+        with suppress(MissingExtra):  # the extra `language`
             if readability.in_english(one.text):
                 shown[f"FKGL, {one.register}"] = float(readability.measure([one.text])["FKGL"][0])
-        except MissingExtra:  # the extra `language`
-            continue
     return shown
 
 
@@ -218,10 +207,8 @@ class _Kept:
 
 
 def read_captions(path: Path, pairs: Pairs) -> list[Captions]:
-    """The captions of these pairs in a file `captions.json`, which runs of earlier versions left.
-
-    Raises: InputError if the file holds something else, or lacks one of the pairs.
-    """
+    """The captions of these pairs in a file `captions.json`, which runs of earlier versions left. Raises: InputError if
+    the file holds something else, or lacks one of the pairs."""
     rows = read_json(path, expected="the captions stored by the run")
     if not isinstance(rows, list):
         raise InputError(path, found="no list", expected="the captions stored by the run")
@@ -231,9 +218,6 @@ def read_captions(path: Path, pairs: Pairs) -> list[Captions]:
     if missing := [name for register in REGISTERS for name in names if (register, name) not in said]:
         raise InputError(path, found=f"no caption of {missing[0]}", expected="two of each image of the run")
     return [Captions(name, (said["Expert", name], said["Layman", name])) for name in names]
-
-
-# --- Numbers ----------------------------------------------------------------------------------------------------------
 
 
 def evaluate(
@@ -254,13 +238,9 @@ def evaluate(
     have no FKGL and are left out of its mean, whose n says how many remain. ci95 is the percentile interval of
     `resamples` bootstrap means over pairs, or articles where every row has one. What needs a package or weights that
     are not here has no value, and a note that says what is missing.
-
-    Raises InputError for captions of an image that is none of the pairs.
     """
     by_id = {one.image_id: one for one in said}
     pairs = replace(pairs, rows=tuple(row for row in pairs.rows if row.image_id in by_id))
-    if astray := by_id.keys() - {row.image_id for row in pairs.rows}:
-        raise InputError("captions", found=f"some of {min(astray)}", expected="those of the pairs")
     given = _by_register([by_id[row.image_id] for row in pairs.rows])
     texts = {register: [one.text for one in captions] for register, captions in given.items()}
     fkgl, fkgl_missing = _unless_missing(
@@ -283,11 +263,7 @@ def evaluate(
             "resampled": "articles" if pairs.articles else "pairs",
         },
         seeds={**record.seeds, **({} if pairs.sample_seed is None else {"sample": pairs.sample_seed})},
-        versions={
-            **record.versions,
-            **({} if fkgl is None else readability.versions()),
-            **(scores.versions if scores else {}),
-        },
+        versions={**record.versions, **(readability.versions() if fkgl else {}), **(scores.versions if scores else {})},
     )
     row = label or model_label(PAPER, captioner.name)
     cell = partial(Result, paper=PAPER, table=TABLE, row=row, split_or_group=pairs.group, record=record)
@@ -322,9 +298,6 @@ def _by_register(said: Sequence[Captions]) -> dict[str, list[Caption]]:
     return {register: [one.captions[at] for one in said] for at, register in enumerate(REGISTERS)}
 
 
-# --- Rows -------------------------------------------------------------------------------------------------------------
-
-
 def _choose(
     rows: datasets.Dataset | Iterable[Mapping[str, Any]], n: int, sample_seed: int | None
 ) -> list[Callable[[], Mapping[str, Any]]]:
@@ -353,6 +326,7 @@ def _choose(
 # --- Scores -----------------------------------------------------------------------------------------------------------
 
 
+_CONTROL = "not in the paper: one reference for both prompts"
 _Maker = Callable[..., Result]
 _Means = Callable[..., Iterator[dict[str, Any]]]
 Value = TypeVar("Value")
@@ -380,7 +354,6 @@ def _bertscore_cells(
     cell: _Maker, means: _Means, scores: Scores | None, missing: str, texts: Mapping[str, list[str]]
 ) -> Iterator[Result]:
     cells: list[tuple[partial[Result], Sequence[str]]] = []  # each with the prompts whose answers it is made of
-    silent = [prompt for prompt in REGISTERS if not any(texts[prompt])]
     for prompt in REGISTERS:
         empty = sum(not text for text in texts[prompt])
         for reference in REGISTERS:
@@ -389,22 +362,23 @@ def _bertscore_cells(
             setting = f"{prompt} prompt vs {reference} reference"
             made = partial(cell, setting=setting, column="BERTScore", unit="percent", direction="up", note=note)
             cells.append((made, (prompt,)))
-    delta = partial(cell, unit="percentage points")
-    note = "each prompt against its own register's reference"
-    made = partial(delta, setting="difference", column="BERTScore delta (Expert - Layman)", note=note)
-    cells.append((made, tuple(REGISTERS)))
-    control = partial(delta, column="BERTScore delta (Expert prompt - Layman prompt)")
-    note = "not in the paper: one reference for both prompts"
-    cells += [(partial(control, setting=f"{one} reference", note=note), tuple(REGISTERS)) for one in REGISTERS]
+    for setting, column, note in (
+        ("difference", "Expert - Layman", "each prompt against its own register's reference"),
+        *((f"{one} reference", "Expert prompt - Layman prompt", _CONTROL) for one in REGISTERS),
+    ):
+        delta = partial(
+            cell, setting=setting, column=f"BERTScore delta ({column})", unit="percentage points", note=note
+        )
+        cells.append((delta, tuple(REGISTERS)))
     if scores is None:
         yield from (made(value=None, note=missing) for made, _ in cells)
         return
     both = scores.values.reshape(4, -1)  # prompt by prompt, reference by reference
     table = np.vstack([both, both[0] - both[3], both[0] - both[2], both[1] - both[3]]).T
     for (made, prompts), number in zip(cells, means(table), strict=True):
-        if lacking := [f"the {prompt} prompt" for prompt in prompts if prompt in silent]:
+        if silent := [f"the {prompt} prompt" for prompt in prompts if not any(texts[prompt])]:
             # A score of 0 would pass for that of what the model said.
-            number = {"value": None, "note": f"not computed: every answer to {' and '.join(lacking)} is empty"}
+            number = {"value": None, "note": f"not computed: every answer to {' and '.join(silent)} is empty"}
         yield made(**number)
 
 

@@ -28,26 +28,12 @@ PAPER = "MedLayBench-V"
 ALL_SPLITS = "all splits"
 TOP, TOP_FIGURE = 5, 15
 
-MODALITY_ROWS = {
-    "DRCT": "Computed Tomography (CT)",
-    "DRXR": "X-Ray (Plain Radiography)",
-    "DRMR": "Magnetic Resonance Imaging (MRI)",
-    "DRUS": "Ultrasonography",
-    "DRAN": "Angiography",
-    "DRCO": "Combined Modality",
-    "DRPE": "Positron Emission Tomography (PET)",
-}
+MODALITY_ROWS = {number.setting: number.row for number in published(PAPER, "Table A1") if number.row != "Total"}
 """Rows of Table A1 by the corpus's code."""
-
 MODALITY_GROUPS = {
-    "DRCT": "CT",
-    "DRMR": "MRI",
-    "DRUS": "Ultrasonography",
-    "DRXR": "Plain X-Ray",
-    "DRAN": "Angiography",
-    "DRPE": "PET",
+    "DRCT": "CT", "DRMR": "MRI", "DRUS": "Ultrasonography", "DRXR": "Plain X-Ray", "DRAN": "Angiography", "DRPE": "PET",
     "DRCO": "Combined",
-}
+}  # fmt: skip
 """Parts of Table A2 by the corpus's code; the paper has none for combined modalities."""
 
 NAMES = {
@@ -107,11 +93,9 @@ class Concepts:
 
 
 def count(rows: Iterable[Mapping[str, Any]], *, data: DataUsed) -> Concepts:
-    """The concepts of rows with image_id, split, modality, both captions, `cuis` and, if present, `concepts`.
-
-    `data` says what the rows are, for the record of the run. Raises InputError, which names the row, for a row without
-    a split, modality or caption, and for something among its CUIs that is none; and for no rows.
-    """
+    """The concepts of rows with image_id, split, modality, both captions, `cuis` and, if present, `concepts`. Raises
+    InputError, which names the row, for a row without a split, modality or caption, and for something among its CUIs
+    that is none; and for no rows."""
     pairs: dict[str, Counter[str]] = {split: Counter() for split in SPLITS}
     captions: list[tuple[str, list[str], list[str]]] = []  # modality code, CUIs, terms
     surfaces: dict[str, Counter[str]] = {}
@@ -156,7 +140,7 @@ def count(rows: Iterable[Mapping[str, Any]], *, data: DataUsed) -> Concepts:
 
 
 def evaluate(concepts: Concepts, *, stand_in: str | None = None) -> list[Result]:
-    """Tables A1 and A2 and Figure A2; `stand_in` is the reason why the numbers are no reproduction, if there is one.
+    """Tables A1 and A2 and Figure A2.
 
     Table A1 by split and over all. Table A2: the five most frequent concepts of each modality and of all, and, over all
     splits, each concept that the paper lists under the paper's rank, so that counts can be compared whatever the rank.
@@ -164,9 +148,6 @@ def evaluate(concepts: Concepts, *, stand_in: str | None = None) -> list[Result]
     record = RunRecord(baseline="concepts", data=concepts.data, options={"counted": concepts.source}, stand_in=stand_in)
     result = partial(Result, paper=PAPER, record=record)
     return [*_table_a1(concepts, result), *_table_a2(concepts, result), *_figure_a2(concepts, result)]
-
-
-# --- Counting ---------------------------------------------------------------------------------------------------------
 
 
 def _usual(surfaces: Counter[str] | None, cui: str) -> str:
@@ -178,8 +159,6 @@ def _ordered(counts: Counter[str], shown: Mapping[str, str]) -> dict[str, int]:
     named = [(shown.get(key, key), number) for key, number in counts.items()]
     return dict(sorted(named, key=lambda item: (-item[1], item[0])))
 
-
-# --- Cells ------------------------------------------------------------------------------------------------------------
 
 _Maker = Callable[..., Result]
 

@@ -1,7 +1,5 @@
 """Lay captions of several systems compared caption by caption.
 
-    for one in differences([captions_of(run) for run in runs]): print(one.measure, one.difference, one.p_adjusted)
-
 The systems rewrote the same expert captions; each measure of Tables 1 and 2 that has a value for each lay caption is
 compared over the captions that both systems have. The paper compares no systems. The test is that of 3MDBench:
 Wilcoxon's, adjusted over all pairs of systems and all measures of a table. Failures of the fact gates are compared by
@@ -14,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 
 import numpy as np
@@ -42,20 +40,15 @@ class Captions:
         """image_id -> its place in the lists. Raises InputError for an image_id that several captions have."""
         names = self.scores.image_id
         if several := [name for name, count in Counter(names).items() if count > 1]:
-            raise InputError(
-                self.folder,
-                found=f"several captions of image_id {several[0]}{_more(several)}",
-                expected="one lay caption for each image_id",
-                do="Give each pair its own image_id and repeat the run",
-            )
+            found = f"several captions of image_id {several[0]}{_more(several)}"
+            do = "Give each pair its own image_id and repeat the run"
+            raise InputError(self.folder, found=found, expected="one lay caption for each image_id", do=do)
         return {name: place for place, name in enumerate(names)}
 
 
 def captions_of(runs: Sequence[FinishedRun]) -> list[Captions]:
-    """The captions of finished runs of `language`, called by the names of their folders.
-
-    Raises InputError for a run of an earlier version, which did not store them, and for a file that is damaged.
-    """
+    """The captions of finished runs of `language`, called by the names of their folders. Raises InputError for a run of
+    an earlier version, which did not store them, and for a file that is damaged."""
     names = [resolved(run.folder).name for run in runs]
     labels = named_apart(names, [f"run {number}" for number in range(1, len(runs) + 1)])
     return [_read(run.folder, label) for run, label in zip(runs, labels, strict=True)]
@@ -69,26 +62,16 @@ def _read(folder: Path, label: str) -> Captions:
     path, do = folder / CAPTIONS, "Repeat the run"
     if not is_there(path):
         raise InputError(folder, found=f"no {CAPTIONS}", expected="the scores of each caption", do=do)
-    scores = from_json(
-        CaptionScores, read_file(path, expected="a file written by a run", do=do), path, do=do, ours=True
-    )
-    return Captions(folder, label, scores)
+    content = read_file(path, expected="a file written by a run", do=do)
+    return Captions(folder, label, from_json(CaptionScores, content, path, do=do, ours=True))
 
 
 def differences(systems: Sequence[Captions], *, resamples: int = 1000, seed: int = 0) -> list[Difference]:
-    """Every two systems in every measure that both have.
-
-    Where every caption has an article, whole articles are drawn for the intervals.
-
-    Raises InputError for systems without a caption in common, and for one image_id with two expert captions.
-    """
-    return adjusted(
-        [
-            one
-            for first, second in combinations(systems, 2)
-            for one in _pair(first, second, resamples=resamples, seed=seed)
-        ]
-    )
+    """Every two systems in every measure that both have; where every caption has an article, whole articles are drawn
+    for the intervals. Raises InputError for systems without a caption in common, and for one image_id with two expert
+    captions."""
+    pairs = (_pair(*pair, resamples=resamples, seed=seed) for pair in combinations(systems, 2))
+    return adjusted(list(chain.from_iterable(pairs)))
 
 
 def drawn(systems: Sequence[Captions]) -> str:
@@ -105,8 +88,8 @@ ANY_GATE = "any gate"
 
 @dataclass(frozen=True, slots=True)
 class GateDifference:
-    """How many of the n captions that both systems have fail a gate only in the first, and only in the second; p is of
-    McNemar's exact test, two-sided and not adjusted."""
+    """How many of the n captions that both systems have fail a gate only in the first, and only in the second; p is
+    two-sided and not adjusted."""
 
     table: str
     measure: str
@@ -120,10 +103,7 @@ class GateDifference:
 
 def gate_differences(systems: Sequence[Captions]) -> list[GateDifference]:
     """Every two systems in each fact gate, and in whether a caption fails any; only systems judged by one version of
-    the gates. Captions are taken as independent.
-
-    Raises InputError as `differences` does.
-    """
+    the gates. Captions are taken as independent. Raises InputError as `differences` does."""
     found = []
     for first, second in combinations(systems, 2):
         one, other = first.scores.gates, second.scores.gates

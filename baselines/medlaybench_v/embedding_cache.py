@@ -4,9 +4,9 @@
     <folder>/images-0.bin     records of images; one file for each of several processes
     <folder>/texts-0.bin      records of texts
 
-A record is the SHA-256 of the item, whether it was truncated, its vector and a checksum over these. A killed process
-leaves at most one broken record at a file's end. Records that fail their checksum count as absent, and the next process
-that writes removes them. The folder may be deleted at any time; that only costs computing time.
+A record is the SHA-256 of the item, whether it was truncated, its vector and a checksum over these. Records that fail
+their checksum, as a killed process leaves one at the end, count as absent, and the next process that writes removes
+them. The folder may be deleted at any time; that only costs computing time.
 """
 
 from __future__ import annotations

@@ -103,18 +103,13 @@ def measure(expert: _Array, layman: _Array, modality: Sequence[str]) -> Space:
 
 
 def evaluate(
-    space: Space,
-    *,
-    record: RunRecord,
-    model: str,
-    articles: Sequence[str | None] | None = None,
-    resamples: int = 1000,
-    seed: int = 0,
+    space: Space, *, record: RunRecord, model: str, articles: Sequence[str | None] | None = None
 ) -> list[Result]:
     """Means with intervals, quantiles and the mean of other pairs: for all pairs, then by modality (the setting).
 
-    `articles` (N,) are what is resampled, if given.
+    The record says how many times is resampled: articles (N,), if given.
     """
+    resamples, seed = record.options["resamples"], record.seeds["bootstrap"]
     results = []
     for group, rows in space.groups.items():
         values = np.stack([space.cosine[rows], space.euclidean[rows]], axis=1)
@@ -179,9 +174,8 @@ def project(
 ) -> Projection:
     """t-SNE of both captions of `points` pairs drawn by the seed (of all, if there are fewer), in one plane.
 
-    One fit for both registers, since two separate ones could not be compared. scikit-learn, started from the principal
-    components, in one thread, so that the number of threads cannot change a point: 2,000 pairs take about half a
-    minute.
+    One fit for both registers, since two separate ones could not be compared; in one thread, so that the number of
+    threads cannot change a point: 2,000 pairs take about half a minute.
 
     Raises InputError for embeddings that are all the same, and for fewer than 4 pairs; MissingExtra without
     scikit-learn.

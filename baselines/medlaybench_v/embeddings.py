@@ -1,16 +1,8 @@
 """Embeddings of images and captions, each distinct one encoded only once.
 
-    made = embed(
-        open_encoder("BiomedCLIP"),
-        images=((digest, partial(open_image, path)) for digest, path in files),
-        texts={"expert": experts, "layman": laymen},
-        cache=Path("embeddings"),
-    )
-    recall_at_k(made.images.rows(), made.texts["layman"].vectors, text_of_image=made.texts["layman"].index)
-
 Finished batches are in the cache, under the encoder's key, which changes with anything that an embedding depends on. So
-a killed run continues where it stopped, and a second run neither decodes an image nor calls the model. In either
-register, captions longer than the encoder's context are marked as truncated.
+a killed run continues where it stopped, and a second run neither decodes an image nor calls the model. Captions longer
+than the encoder's context are marked as truncated.
 
 Several GPUs: start the same command with `accelerate launch --multi_gpu --num_processes N -m …` or with torchrun. Each
 process encodes its share and adds it to the same cache, on a disk that all of them see; then each reads everything.
@@ -89,9 +81,9 @@ def embed(
 ) -> Embeddings:
     """Embeddings of images and of captions by register, made now or found in the `cache` folder.
 
-    An image is the SHA-256 of its file in hexadecimal and a function that opens it, which is called only if the image
-    has to be encoded, by one of `workers` threads (by default one per core, at most 8). `progress` is called with
-    "images" or "texts", how many of this process's distinct items are done, and how many there are.
+    An image is the SHA-256 of its file in hexadecimal and a function that opens it, called only if it has to be
+    encoded, by one of `workers` threads (by default one per core, at most 8). `progress` is called with "images" or
+    "texts", how many of this process's distinct items are done, and how many there are.
 
     Raises whatever an image's function raises; ModelError for an embedding that is not finite or has no length, naming
     the item; BedsideError when another run is writing to the same cache or the disk is full; KeyboardInterrupt with a

@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from itertools import accumulate
 from operator import or_
 from pathlib import Path
 from typing import Annotated, Any
@@ -81,10 +82,8 @@ class GateFailures:
 
 @dataclass(frozen=True)
 class CaptionScores:
-    """What each lay caption scores, so that the captions of two runs can be paired: lists in one order.
-
-    `expert` are digests of the expert captions; `tables` are the measures of Tables 1 and 2 by table and column.
-    """
+    """What each lay caption scores, so that the captions of two runs can be paired: lists in one order. `expert` are
+    digests of the expert captions, `tables` the measures of Tables 1 and 2 by table and column."""
 
     image_id: list[str | None]
     expert: list[str]
@@ -104,10 +103,8 @@ class CaptionScores:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Captions by register in the order of the splits; `groups` are the splits, then all, as label and rows.
-
-    `names` are the image_id of each pair, or None.
-    """
+    """Captions by register in the order of the splits; `groups` are the splits, then all, as label and rows; `names`
+    are the image_id of each pair, or None."""
 
     names: list[str | None]
     captions: dict[str, list[str]]
@@ -138,11 +135,10 @@ def evaluate(
 ) -> tuple[list[Result], CaptionScores]:
     """Tables 1 and 2 of rows with `split` (train, validation, test), `expert_caption` and `layman_caption`.
 
-    `data` describes the rows for the record of the run. `stand_in` is the reason why the numbers are no reproduction,
-    if there is one. `wordnet` names a folder of WordNet's files for METEOR; by default the machine's own is used, if
-    any. `learned` are the metrics of learned_metrics to fill in. `gates`, given the `image_id` and both captions of
-    each pair, says which fail a fact gate; this is stored, for comparisons. ci95 is the percentile interval of
-    `resamples` bootstrap means; if every row has an `article_id`, whole articles are drawn.
+    `data` and `stand_in` go into the record of the run. `wordnet` names a folder of WordNet's files for METEOR; by
+    default the machine's own is used, if any. `learned` are the metrics of learned_metrics to fill in. `gates`, given
+    the `image_id` and both captions of each pair, says which fail a fact gate; this is stored, for comparisons. ci95 is
+    the percentile interval of `resamples` bootstrap means; if every row has an `article_id`, whole articles are drawn.
 
     Raises InputError, which names the row, on a row without a split or a caption; MissingExtra without the packages of
     the extra `language`.
@@ -208,11 +204,12 @@ def _read(rows: Iterable[Mapping[str, Any]]) -> _Pairs:
     ordered = [row for part in by_split.values() for row in part]
     if not ordered:
         raise InputError("rows", found="none", expected="one or more caption pairs")
-    groups, start = [], 0
-    for split, part in by_split.items():
-        if part:
-            groups.append((SPLITS[split], slice(start, start + len(part))))
-            start += len(part)
+    ends = accumulate(map(len, by_split.values()))
+    groups = [
+        (SPLITS[split], slice(end - len(part), end))
+        for (split, part), end in zip(by_split.items(), ends, strict=True)
+        if part
+    ]
     if len(groups) > 1:
         groups.append((OVERALL, slice(0, len(ordered))))
     articles = [row["article_id"] for row in ordered]

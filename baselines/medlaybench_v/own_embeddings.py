@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from baselines.medlaybench_v.embeddings import Embedded, Embeddings, unique_captions
 from loaders.errors import CHECK_PATH, InputError
@@ -39,18 +38,14 @@ class OwnEncoder:
 def read_own(given: str, captions: Mapping[str, Sequence[str]], *, images: bool) -> tuple[OwnEncoder, Embeddings]:
     """What `NAME=PLACE` names, for a split with these captions by register; without `images` those are not read.
 
-    Raises:
-        InputError: no name or place; a file that is missing or cannot be read; another number of rows or dimensions; a
-            caption that has different vectors in two rows, as happens if the rows are in another order.
+    Raises InputError without a name or place; for a file that is missing or cannot be read, another number of rows or
+    dimensions, and a caption that has different vectors in two rows, as happens if the rows are in another order.
     """
-    name, equals, text = given.partition("=")
-    if not (name and equals and text):
-        raise InputError(
-            "--embeddings",
-            found=repr(given),
-            expected="NAME=PLACE, whose PLACE is a folder, a .npy or a .safetensors file",
-            do="Name the encoder for the tables, such as ours=vectors/",
-        )
+    name, _, text = given.partition("=")
+    if not (name and text):
+        expected = "NAME=PLACE, whose PLACE is a folder, a .npy or a .safetensors file"
+        do = "Name the encoder for the tables, such as ours=vectors/"
+        raise InputError("--embeddings", found=repr(given), expected=expected, do=do)
     place, rows = Path(text), len(next(iter(captions.values())))
     if not is_there(place):
         expected = "a folder of images.npy, expert.npy and layman.npy, a .npy or a .safetensors file"
@@ -74,7 +69,7 @@ def read_own(given: str, captions: Mapping[str, Sequence[str]], *, images: bool)
         vectors = read(register, dim)
         dim = vectors.shape[1]
         texts[register] = _distinct(vectors, said, f"{place}: {register}")
-    whole = Embedded(pictures, np.arange(len(pictures)), _none_cut(len(pictures)))
+    whole = Embedded(pictures, np.arange(len(pictures)), np.zeros(len(pictures), dtype=np.bool_))
     return OwnEncoder(name, digest.hexdigest()), Embeddings(whole, texts, encoded=0, damaged=0)
 
 
@@ -87,8 +82,4 @@ def _distinct(vectors: Vectors, captions: Sequence[str], where: str) -> Embedded
         row = int(apart[0])
         found = f"rows {first[index[row]]} and {row} have the same caption and other vectors"
         raise InputError(where, found=found, do="Embed exactly the rows of the split, in their order")
-    return Embedded(vectors[first], index, _none_cut(len(captions)))
-
-
-def _none_cut(rows: int) -> NDArray[np.bool_]:
-    return np.zeros(rows, dtype=np.bool_)
+    return Embedded(vectors[first], index, np.zeros(len(captions), dtype=np.bool_))

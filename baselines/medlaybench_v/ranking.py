@@ -38,9 +38,8 @@ TIE = 1e-12
 
 # Vectors whose norm is this close to 1 count as unit vectors; the margin allows for it.
 _UNIT = 2.0**-20
-# Scores are counted in pieces that fit into a core's cache. Counts are summed in single bytes: at most 255 of them.
-_PIECE_ROWS, _PIECE_COLUMNS = 250, 1024
 _BLOCK_ROWS, _BLOCK_COLUMNS = 1000, 1024  # of a tile of the similarity matrix: it costs memory and changes no result
+_PIECE_ROWS = 250  # of a tile, counted while they are in a core's cache; summed in single bytes, at most 255 of them
 _EXACT_ROWS, _EXACT_COLUMNS = 256, 1024
 _WORKERS = min(8, os.cpu_count() or 1)
 
@@ -220,20 +219,19 @@ def _count(pool: _Pool, k_max: int, workers: ThreadPoolExecutor) -> tuple[_Ranks
         """Counts the rows of a strip in place and returns what it adds to the counts of the columns."""
         left = pool.images.unit32(slice(row, row + height))
         tile = np.empty((len(left), min(_BLOCK_COLUMNS, size)), dtype=np.float32)
-        mask = np.zeros((_PIECE_ROWS, _PIECE_COLUMNS), dtype=np.bool_)
+        mask = np.zeros((_PIECE_ROWS, ceil(_BLOCK_COLUMNS / 8) * 8), dtype=np.bool_)
         strip_low, strip_high = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
         for column in range(0, size, _BLOCK_COLUMNS):
-            right = pool.texts.unit32(slice(column, column + _BLOCK_COLUMNS))
+            columns = slice(column, column + _BLOCK_COLUMNS)
+            right = pool.texts.unit32(columns)
             scores = np.matmul(left, right.T, out=tile[:, : len(right)])
             for top in range(0, len(left), _PIECE_ROWS):
-                for start in range(0, len(right), _PIECE_COLUMNS):
-                    piece = scores[top : top + _PIECE_ROWS, start : start + _PIECE_COLUMNS]
-                    rows = slice(row + top, row + top + piece.shape[0])
-                    columns = slice(column + start, column + start + piece.shape[1])
-                    row_low[rows] += _rows_above(piece, low[rows], mask)
-                    row_high[rows] += _rows_above(piece, high[rows], mask)
-                    strip_low[columns] += _columns_above(piece, low[columns], mask)
-                    strip_high[columns] += _columns_above(piece, high[columns], mask)
+                piece = scores[top : top + _PIECE_ROWS]
+                rows = slice(row + top, row + top + len(piece))
+                row_low[rows] += _rows_above(piece, low[rows], mask)
+                row_high[rows] += _rows_above(piece, high[rows], mask)
+                strip_low[columns] += _columns_above(piece, low[columns], mask)
+                strip_high[columns] += _columns_above(piece, high[columns], mask)
         return strip_low, strip_high
 
     for strip_low, strip_high in workers.map(count, range(0, size, height)):

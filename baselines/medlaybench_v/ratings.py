@@ -25,7 +25,7 @@ from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, rea
 from baselines.statistics.agreement import cohen_kappa
 from baselines.statistics.printed import grimmer
 from baselines.statistics.resampling import bootstrap_means
-from loaders.errors import InputError, how_many
+from loaders.errors import InputError
 from loaders.manifest import ContentDigest
 
 PAPER, TABLE, GROUP = "MedLayBench-V", "Table 4", "human evaluation"
@@ -42,10 +42,8 @@ COLUMNS = ("rater", "pair", "image_id", *CAPTIONS, *CRITERIA)
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """Complete ratings: `scores` (raters, pairs, criteria), integers from 1 to 5.
-
-    `digest` is that of the pairs and their captions, `stand_in` why the numbers are no reproduction, or None.
-    """
+    """Complete ratings: `scores` (raters, pairs, criteria), integers from 1 to 5; `digest` is that of the pairs and
+    their captions."""
 
     raters: tuple[str, ...]
     pairs: tuple[str, ...]
@@ -65,15 +63,9 @@ def write_sheets(
 ) -> list[Path]:
     """Write a blank sheet per rater, and instructions; returns the files: `path` with "-R1" and so on, then .md.
 
-    `rows` have image_id, expert_caption and layman_caption. The pairs are drawn by seed from the rows whatever their
-    order, the same for all raters, each of whom gets them in a different order.
-
-    Raises InputError on fewer rows than pairs, a row without a caption, or an existing file, since a sheet may
-    hold hours of work.
+    The pairs are drawn by seed from the rows (image_id and both captions) whatever their order, the same for all
+    raters, each of whom gets them in a different order. Raises InputError as `drawn_pairs`, and for an existing file.
     """
-    if pairs < 2 or raters < 1:
-        found = f"{how_many(pairs, 'pair')}, {how_many(raters, 'rater')}"
-        raise InputError("sheet", found=found, expected="2 pairs and 1 rater at least")
     drawn = drawn_pairs(rows, pairs, seed)
     contents = rater_sheets(
         path, raters, COLUMNS, list(drawn), lambda name: {"pair": name, **drawn[name]}, seed=seed, stand_in=stand_in
@@ -83,10 +75,8 @@ def write_sheets(
 
 
 def drawn_pairs(rows: Iterable[Mapping[str, Any]], pairs: int, seed: int) -> dict[str, Mapping[str, Any]]:
-    """Number of a pair, P001 and so on -> its row, drawn by seed whatever the order of the rows.
-
-    Raises InputError on fewer rows than pairs, or a row without a caption.
-    """
+    """Number of a pair, P001 and so on -> its row, drawn by seed whatever the order of the rows. Raises InputError on
+    fewer rows than pairs, or a row without a caption."""
     known = {str(row["image_id"]): row for row in rows}
     for name, row in known.items():
         for column in CAPTIONS:
@@ -220,9 +210,8 @@ def krippendorff_alpha(scores: NDArray[np.float64]) -> float | None:
 
     1 minus the disagreement within items over that among all scores, each the mean squared difference of two scores.
     """
-    raters = len(scores)
     overall = scores.var(ddof=1)
-    if raters < 2 or overall == 0:
+    if len(scores) < 2 or overall == 0:
         return None
     # The mean squared difference of two of k scores is twice their variance (ddof 1).
     return float(1 - scores.var(axis=0, ddof=1).mean() / overall)

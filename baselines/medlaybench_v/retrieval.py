@@ -84,26 +84,15 @@ class CaptionRows:
         return None if ids is None or all(article is None for article in ids) else ids
 
 
-def evaluate(
-    made: Embeddings,
-    rows: CaptionRows,
-    *,
-    record: RunRecord,
-    model: str,
-    method: str = METHODS[0],
-    ks: Sequence[int] = (1, 5, 10),
-    resamples: int = 10_000,
-    seed: int = 0,
-) -> list[Result]:
-    """Results of one encoder, `model`, on layman captions made by `method`.
+def evaluate(made: Embeddings, rows: CaptionRows, *, record: RunRecord, model: str) -> list[Result]:
+    """Results of one encoder, `model`, as the options of the record say: `k`, `method` (by which the layman captions
+    were made), `resamples`.
 
-    `made` has the images and the captions of the N rows. Intervals and p values come from `resamples` paired resamples
-    of rows, or of articles where `rows` has them; the paper's own p value, of 1,000 resamples of rows, is always among
-    them. A modality with fewer rows than the largest k gives "not computed" cells. Raises InputError for a k larger
-    than the split.
+    Intervals and p values come from paired resamples of rows, or of articles where `rows` has them; the paper's own p
+    value, of 1,000 resamples of rows, is always among them. A modality with fewer rows than the largest k gives "not
+    computed" cells. Raises InputError for a k larger than the split.
     """
-    texts = {EXPERT: made.texts["expert"], LAYMAN: made.texts["layman"]}
-    run = _Run(made.images.rows(), texts, rows, record, model, method, tuple(ks), resamples, seed)
+    run = _Run(made.images.rows(), {EXPERT: made.texts["expert"], LAYMAN: made.texts["layman"]}, rows, record, model)
     # Ranked first, since this checks every row, and k against the split.
     whole = run.hits(np.arange(rows.size))
     return [*_per_modality(run), *_global(run, whole)]
@@ -171,9 +160,6 @@ def figure_a4(results: Iterable[Result], *, method: str = METHODS[0]) -> list[Re
     ]
 
 
-# ----------------------------------------------------------------------------------------------------- inner parts
-
-
 _Hits = dict[tuple[str, str], Floats]
 """Numbers of the tables before they are averaged: by setting and column, the value (n,) on each row of a pool."""
 
@@ -185,10 +171,14 @@ class _Run:
     rows: CaptionRows
     record: RunRecord
     model: str
-    method: str
-    ks: tuple[int, ...]
-    resamples: int
-    seed: int
+
+    @property
+    def ks(self) -> Sequence[int]:
+        return self.record.options["k"]  # type: ignore[no-any-return]
+
+    @property
+    def resampling(self) -> dict[str, int]:
+        return {"resamples": self.record.options["resamples"], "seed": self.record.seeds["bootstrap"]}
 
     def hits(self, chosen: Ints) -> _Hits:
         """The hits of every setting and column in the pool of chosen rows."""
@@ -220,7 +210,7 @@ class _Run:
 
     @property
     def p_setting(self) -> str:
-        return _p_setting(self.resamples, "" if self.rows.articles is None else " of articles")
+        return _p_setting(self.resampling["resamples"], "" if self.rows.articles is None else " of articles")
 
     def result(self, table: str, setting: str, column: str, where: str, value: float | None, **more: Any) -> Result:
         unit: str = more.pop("unit", "percentage points" if setting == DELTA else "percent")
@@ -259,15 +249,13 @@ def _cells(
     `boot` the numbers have no interval, and p values are not computed, for the reason in the note.
     """
     cells = []
-    estimates = (100 * values).tolist()
     intervals = None if boot is None else (100 * boot.interval()).tolist()
     p_values = None if boot is None else boot.p_values().tolist()
     resampled = "rows resampled" if run.rows.articles is None else "articles resampled"
     for at, (setting, column) in enumerate(keys):
         ratio = {} if counts is None else {"numerator": float(counts[at]), "denominator": float(size)}
-        ci95 = None if intervals is None else tuple(intervals[at])
-        more = {"n": size, "ci95": ci95, "note": note, **ratio}
-        cells.append(run.result("Table 3", setting, column, where, estimates[at], **more))
+        more = {"n": size, "ci95": intervals and tuple(intervals[at]), "note": note, **ratio}
+        cells.append(run.result("Table 3", setting, column, where, float(100 * values[at]), **more))
         if setting == DELTA:
             column, setting = column.removesuffix("delta") + "p-value", run.p_setting
             p, why = (None, note) if p_values is None else (p_values[at], resampled)
@@ -280,13 +268,13 @@ def _global(run: _Run, hits: _Hits) -> list[Result]:
     size = run.rows.size
     matrix = np.stack(list(hits.values()), axis=1)
     articles = run.articles(np.arange(size))
-    boot = bootstrap_means(matrix, resamples=run.resamples, seed=run.seed, clusters=articles, within=_ends(hits))
+    boot = bootstrap_means(matrix, clusters=articles, within=_ends(hits), **run.resampling)
     cells = _cells(run, hits, boot.estimates, boot, f"{run.split}; one pool", size, matrix.sum(axis=0))
     by_key = {(cell.setting, cell.column): cell for cell in cells}
     results = []
     where = f"overall {run.split}"
     for k in run.ks:
-        for setting, label in ((EXPERT, EXPERT), (LAYMAN, run.method)):
+        for setting, label in ((EXPERT, EXPERT), (LAYMAN, run.record.options["method"])):
             cell = by_key.pop((setting, average_recall(k)))
             results.append(replace(cell, table="Table A4", setting=label, split_or_group=run.split))
         column, delta = f"R@{k} p-value", (DELTA, f"{average_recall(k)} delta")
@@ -296,7 +284,7 @@ def _global(run: _Run, hits: _Hits) -> list[Result]:
         cell = by_key.pop((run.p_setting, f"{average_recall(k)} p-value"))
         results.append(replace(cell, table="Table A3", column=column, split_or_group=where))
         if (parity := _p_setting(_PARITY_RESAMPLES)) != run.p_setting:
-            p = bootstrap_means(hits[delta], resamples=_PARITY_RESAMPLES, seed=run.seed).p_values().item()
+            p = bootstrap_means(hits[delta], **run.resampling | {"resamples": _PARITY_RESAMPLES}).p_values().item()
             note = "rows resampled, as in the paper"
             results.append(run.result("Table A3", parity, column, where, p, unit="p", n=size, note=note))
         test = mcnemar_exact(hits[delta], np.zeros(size))
@@ -312,8 +300,7 @@ def _per_modality(run: _Run) -> list[Result]:
     where = _four_pools(run.split)
     sizes = [len(chosen) for chosen in members.values()]
     named = zip(members, sizes, strict=True)
-    small = [f"{name} has {how_many(size, 'row')}" for name, size in named if size < max(2, *run.ks)]
-    if small:
+    if small := [f"{name} has {how_many(size, 'row')}" for name, size in named if size < max(2, *run.ks)]:
         note = f"not computed: {', '.join(small)}, and the largest k is {max(run.ks)}"
         return [
             run.result("Table 3", setting, f"{direction} Recall@{k}", where, None, note=note)
@@ -336,7 +323,7 @@ def _per_modality(run: _Run) -> list[Result]:
     mean, alone, note = _spread(run, flat, inside, articles, ends)
     results = _cells(run, keys, values.mean(axis=1), mean, where, len(every), None, note)
     totals: Floats = hits.sum(axis=2)
-    weighted = bootstrap_means(totals, resamples=run.resamples, seed=run.seed, clusters=articles, within=ends)
+    weighted = bootstrap_means(totals, clusters=articles, within=ends, **run.resampling)
     label = f"{run.split}; mean of the four pools weighted by size"
     results += _cells(run, keys, weighted.estimates, weighted, label, len(every), totals.sum(axis=0))
     for at, (name, spread) in enumerate(zip(members, alone, strict=True)):
@@ -352,13 +339,13 @@ def _spread(
     that miss a pool; None if most of them do."""
     count = inside.shape[1]
     try:
-        boot = bootstrap_ratios(hits, inside, resamples=run.resamples, seed=run.seed, clusters=articles)
+        boot = bootstrap_ratios(hits, inside, clusters=articles, **run.resampling)
     except InputError:
         return None, [None] * count, "no interval and no p: most resamples miss a modality"
     shape = (len(ends), count)
     units, estimates = np.asarray(boot.units).reshape(shape), boot.estimates.reshape(shape)
     replicates = boot.replicates.reshape(-1, *shape)
-    left_out = run.resamples - len(replicates)
+    left_out = run.resampling["resamples"] - len(replicates)
     note = f"interval without {left_out} resamples that miss a modality" if left_out else ""
     # Where no pool varies, as when every hit is 1: shares of others that n rows each leave room for add up to one that
     # the n rows of all pools together leave room for.

@@ -12,7 +12,7 @@ import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -35,25 +35,19 @@ class WordNet:
     def __init__(self, reader: Any) -> None:
         self.name = f"WordNet {reader.get_version()}"
         self.reader = reader
-        self._found: dict[str, list[SimpleNamespace]] = {}
+        self.synsets = cache(self._synsets)
 
-    def synsets(self, word: str) -> list[SimpleNamespace]:
+    def _synsets(self, word: str) -> list[SimpleNamespace]:
         """The word's synonyms of one word each, of every sense and part of speech; empty where WordNet lacks it. All
         are one synset: METEOR takes the union over a word's, so that nothing is lost."""
-        known = self._found.get(word)
-        if known is None:
-            names = {lemma.name() for synset in self.reader.synsets(word) for lemma in synset.lemmas()}
-            lemmas = [SimpleNamespace(name=partial(str, name)) for name in sorted(names) if "_" not in name]
-            known = self._found[word] = [SimpleNamespace(lemmas=lambda: lemmas)] if lemmas else []
-        return known
+        names = {lemma.name() for synset in self.reader.synsets(word) for lemma in synset.lemmas()}
+        lemmas = [SimpleNamespace(name=partial(str, name)) for name in sorted(names) if "_" not in name]
+        return [SimpleNamespace(lemmas=lambda: lemmas)] if lemmas else []
 
 
 def find_wordnet(folder: Path | None = None) -> WordNet | None:
-    """The WordNet of `folder`, or else the first one that this machine has; None if there is none.
-
-    Raises InputError when `folder` is given and holds no WordNet database, or NLTK cannot read the one that is there;
-    MissingExtra when nltk is not installed.
-    """
+    """The WordNet of `folder`, or else the first one that this machine has; None if there is none. Raises InputError
+    when `folder` holds no WordNet database, or NLTK cannot read the one that is there; MissingExtra without nltk."""
     with MissingExtra.needed("language", purpose="reading WordNet"):
         import nltk
     if folder is not None:

@@ -22,11 +22,8 @@ _SIDE = 260  # pixels of the longer side of a picture
 
 
 def captions(release: Path) -> Explored:
-    """The pairs of a release folder, a few of them on the page without scripts: some with a failed gate first.
-
-    Raises: ReleaseError when the folder is no release or a file of it cannot be read, InputError when its corpus has no
-    caption pairs.
-    """
+    """The pairs of a release folder, a few of them on the page without scripts: some with a failed gate first. Raises:
+    ReleaseError when it is no release or cannot be read, InputError when its corpus has no caption pairs."""
     manifest = Manifest.read(release)
     if manifest.corpus != CORPUS.name:
         raise InputError(release, found=f"a release of {manifest.corpus}", expected=f"one of {CORPUS.name}")
@@ -52,8 +49,8 @@ def _row(content: Mapping[str, Any]) -> Row:
     told += [Told("Failed gates", [f"{gate['gate']}: {gate['reason']}" for gate in failed], "failed")] if failed else []
     if content["status"]:
         told.append(Told("Status", ": ".join(filter(None, (content["status"], content["status_reason"])))))
-    source = (content["licence"], content["attribution"])
-    told += [Told("Source", "; ".join(filter(None, source)))] if any(source) else []
+    if source := "; ".join(filter(None, (content["licence"], content["attribution"]))):
+        told.append(Told("Source", source))
     return Row(
         case=content["image_id"],
         title=cut(lay, 140),

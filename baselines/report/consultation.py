@@ -19,13 +19,7 @@ from baselines.results.confounds import also_differing
 from baselines.results.differences import ALPHA, Difference
 from baselines.results.published import meaning, named
 from baselines.threemdbench.consultation.cases import PICTURES, picture_path
-from baselines.threemdbench.consultation.diagnosis import (
-    Extracted,
-    confusion,
-    extracted,
-    first_name,
-    is_none,
-)
+from baselines.threemdbench.consultation.diagnosis import Extracted, confusion, extracted, first_name, is_none
 from baselines.threemdbench.consultation.differences import differences, system_of, told_apart
 from baselines.threemdbench.consultation.names import PAPER, doctor_name, role_model, setting_name, shared_family
 from baselines.threemdbench.consultation.protocol import unfinished_of
@@ -40,10 +34,8 @@ _ENDED = {"break": "the patient", "cap": "the cap on utterances", "answer": "the
 
 
 def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]:
-    """One section with the dialogues of all runs; none if no run left any. With `public` it has no photo.
-
-    Raises: InputError when a run's file of dialogues cannot be read.
-    """
+    """One section with the dialogues of all runs; none if no run left any. With `public` it has no photo. Raises:
+    InputError when a run's file of dialogues cannot be read."""
     read = played(runs, PlayedCase[Consultation], public=public)
     if not read:
         return []

@@ -30,10 +30,7 @@ def played(
     runs: Sequence[Numbered], kind: type[PlayedCase[Record]], *, public: bool = False
 ) -> list[PlayedRun[Record]]:
     """The runs that left dialogues; with `public` only what anybody may read of them, also for runs of earlier
-    versions.
-
-    Raises: InputError when a file of dialogues cannot be read.
-    """
+    versions. Raises: InputError when a file of dialogues cannot be read."""
     read = []
     for number, run in runs:
         concealed = CONCEALED.get(run.record.baseline)

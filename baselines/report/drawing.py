@@ -1,8 +1,8 @@
 """Drawings of the page: SVG in the page's colours and font, in dark mode and in print too.
 
 What a drawing says about a row, a turn or a group is in `told` elements: each can be reached by keyboard, has its
-values as its name, and shows them on hover and focus. Lengths are in units of which the page's script knows nothing;
-a figure is `WIDTH` of them wide, as many as a phone has pixels, so that text keeps its size there.
+values as its name, and shows them on hover and focus. A figure is `WIDTH` wide, as many units as a phone has pixels, so
+that text keeps its size there.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import cycle
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from loaders.errors import how_many
 WIDTH = 340
 _LABELS = 122  # width for the names of rows
 _LINE = 11.5  # height of a line of text
-_STYLES = (("expert", "circle"), ("lay", "square"), ("third", "diamond"), ("soft", "triangle"))
+_STYLES = (("circle", "expert"), ("square", "lay"), ("diamond", "third"), ("triangle", "soft"))
 STYLES = len(_STYLES)
 """How many series of a kind a drawing can distinguish."""
 _STEP = 7.0  # between the series of a row
@@ -80,7 +81,9 @@ def dot_plot(series: Sequence[Series], axis: str, *, zero: bool = False, limits:
     def across(value: float) -> float:
         return left + (value - low) / (high - low) * (right - left)
 
-    key, top = _key(series, styles)
+    named = {one.style: one for one in reversed(series)}  # the own series before its published one
+    marks = [(partial(mark, *_STYLES[style], hollow=named[style].hollow), named[style].label) for style in styles]
+    key, top = _key(marks) if len(marks) > 1 else ([], 4.0)
     body, y = [], top
     for row in rows:
         lines = textwrap.wrap(row, 20) or [""]
@@ -111,38 +114,32 @@ def _row(
     for number, line in enumerate(lines):
         parts.append(f'<text x="{_LABELS}" y="{first + number * _LINE:.1f}" class="end">{escape(line)}</text>')
     parts.append(f'<line x1="{_LABELS + 8}" y1="{y:.1f}" x2="{WIDTH - 8}" y2="{y:.1f}" class="rule"/>')
-    words = []
-    for one in sorted(series, key=lambda one: not one.hollow):  # own points above published ones
-        if (point := one.points.get(row)) is None:
-            continue
+    shown = [(one, point) for one in series if (point := one.points.get(row)) is not None]
+    for one, point in sorted(shown, key=lambda each: not each[0].hollow):  # own points above published ones
         # Styles are slightly offset, so that equal values do not hide each other.
         at = y + (styles.index(one.style) - (len(styles) - 1) / 2) * _STEP
-        colour, shape = _STYLES[one.style]
+        shape, colour = _STYLES[one.style]
         if point.ci95 and not one.hollow:
             low, high = (across(end) for end in point.ci95)
             parts.append(_line((low, at), (high, at), colour, 1.4))
-        parts.append(mark(shape, across(point.value), at, colour, hollow=one.hollow))
-    for one in series:
-        if (point := one.points.get(row)) is not None:
-            spread = f" ({_number(point.ci95[0])} to {_number(point.ci95[1])})" if point.ci95 and not one.hollow else ""
-            words.append(f"{one.label}{', published' if one.hollow else ''} {_number(point.value)}{spread}")
+        parts.append(mark(shape, colour, across(point.value), at, hollow=one.hollow))
+    words = []
+    for one, point in shown:
+        spread = f" ({_number(point.ci95[0])} to {_number(point.ci95[1])})" if point.ci95 and not one.hollow else ""
+        words.append(f"{one.label}{', published' if one.hollow else ''} {_number(point.value)}{spread}")
     return told(f"{row}: {'; '.join(words)}", "".join(parts), box=(0, y - height / 2, WIDTH, height))
 
 
-def _key(series: Sequence[Series], styles: Sequence[int]) -> tuple[list[str], float]:
-    """The legend, and where the plot begins below it; empty for a single kind of mark."""
-    if len(styles) < 2:
-        return [], 4.0
-    named = {one.style: one for one in reversed(series)}  # the own series before its published one
+def _key(marks: Sequence[tuple[Callable[[float, float], str], str]]) -> tuple[list[str], float]:
+    """The legend of marks, each made for its place, with their labels; and where the plot begins below it."""
     parts, x, y = [], 6.0, 10.0
-    for style in styles:
-        colour, shape = _STYLES[style]
-        for number, line in enumerate(textwrap.wrap(named[style].label, 56) or [""]):
+    for made, label in marks:
+        for number, line in enumerate(textwrap.wrap(label, 56) or [""]):
             width = 20 + 5.3 * len(line)
             if x > 6 and (x + width > WIDTH or number):
                 x, y = 6.0, y + _LINE + 2
             if not number:
-                parts.append(mark(shape, x, y - 3.5, colour, hollow=named[style].hollow))
+                parts.append(made(x, y - 3.5))
             parts.append(f'<text x="{x + 8:.1f}" y="{y:.1f}">{escape(line)}</text>')
             x += width
     return parts, y + 8
@@ -153,27 +150,22 @@ def scatter(places: Sequence[Place]) -> str:
     points = [point for place in places for point in (place.expert, place.layman)]
     (least_x, greatest_x), (least_y, greatest_y) = ((min(axis), max(axis)) for axis in zip(*points, strict=True))
     size = max(greatest_x - least_x, greatest_y - least_y) or 1.0
-    parts, x, y = [], 8.0, 10.0
-    groups = list(dict.fromkeys(place.group for place in places))
-    colours = dict(zip(groups, cycle(_GROUPS), strict=False))
-    for group in groups:
-        width = 18 + 5.6 * len(group)
-        if x > 8 and x + width > WIDTH:
-            x, y = 8.0, y + _LINE + 2
-        parts.append(f'<circle cx="{x:.1f}" cy="{y - 3.5:.1f}" r="3" fill="{colours[group]}"/>')
-        parts.append(f'<text x="{x + 7:.1f}" y="{y:.1f}">{escape(group)}</text>')
-        x += width
-    top = y + 10
-    for group in groups:
+    colours = dict(zip(dict.fromkeys(place.group for place in places), cycle(_GROUPS), strict=False))
+    parts, top = _key([(partial(_dot, "3", colour), group) for group, colour in colours.items()])
+    for group, colour in colours.items():
         of = [place for place in places if place.group == group]
         dots = []
         for place in of:
-            for (u, v), kind in ((place.expert, "fill"), (place.layman, "stroke")):
+            for (u, v), filled in ((place.expert, True), (place.layman, False)):
                 across, down = 6 + (u - least_x) / size * (WIDTH - 12), top + (greatest_y - v) / size * (WIDTH - 12)
-                rest = "" if kind == "fill" else ' fill="none" stroke-width=".7"'
-                dots.append(f'<circle cx="{across:.1f}" cy="{down:.1f}" r="1.9" {kind}="{colours[group]}"{rest}/>')
+                dots.append(_dot("1.9", colour, across, down, filled=filled))
         parts.append(told(f"{group}: {how_many(len(of), 'pair')} shown", "".join(dots)))
     return _svg(WIDTH, top + (greatest_y - least_y) / size * (WIDTH - 12) + 6, "plot", parts)
+
+
+def _dot(radius: str, colour: str, x: float, y: float, *, filled: bool = True) -> str:
+    look = f'fill="{colour}"' if filled else f'stroke="{colour}" fill="none" stroke-width=".7"'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" {look}/>'
 
 
 def graph(edges: Mapping[tuple[str, str], float]) -> str:
@@ -194,13 +186,11 @@ def graph(edges: Mapping[tuple[str, str], float]) -> str:
         s, t = x + 0.38 * (u - x), y + 0.38 * (v - y)
         texts.append(f'<text x="{s:.1f}" y="{t + 3:.1f}" class="middle">{value:.2f}</text>')
     for node, (x, y) in places.items():
-        texts.append(mark("circle", x, y, "expert"))
+        texts.append(mark("circle", "expert", x, y))
         u, v = centre + 1.16 * (x - centre), centre + 1.16 * (y - centre)
         texts.append(f'<text x="{u:.1f}" y="{v + 3:.1f}" class="middle">{escape(node)}</text>')
     return _svg(WIDTH, WIDTH, "plot", [*parts, *texts])
 
-
-# --- Lines over turns -------------------------------------------------------------------------------------------------
 
 _LEFT, _TOP, _TURN, _HEIGHT, _BOTTOM, _RIGHT = 26, 8, 28, 84, 18, 30
 _LETTER = 5.5  # approximate width of a character in a name at the end of a curve
@@ -231,15 +221,13 @@ class Event(NamedTuple):
 def over_turns(turns: int, curves: Sequence[Curve], events: Sequence[Event] = ()) -> str:
     """Curves of values from 0 to 1 over turns from 0, with events on them; each turn shows its values."""
     names = [str(turn) if turns <= 10 or turn == 1 or turn % 5 == 0 else "" for turn in range(1, turns + 1)]
-    return _over(names, [f"Turn {turn}" for turn in range(1, turns + 1)], curves, events)
+    return over_steps(names, [f"Turn {turn}" for turn in range(1, turns + 1)], curves, events)
 
 
-def over_steps(steps: Sequence[str], curves: Sequence[Curve], what: str) -> str:
-    """Curves of values from 0 to 1 over named steps, the first of which is step 1; each shows its values."""
-    return _over(steps, [f"{what} {step}" for step in steps], curves, ())
-
-
-def _over(names: Sequence[str], steps: Sequence[str], curves: Sequence[Curve], events: Sequence[Event]) -> str:
+def over_steps(
+    names: Sequence[str], steps: Sequence[str], curves: Sequence[Curve], events: Sequence[Event] = ()
+) -> str:
+    """The same over other steps from 1, with their short `names`."""
     turns = len(names)
     width = float(_LEFT + turns * _TURN + _RIGHT)
     parts = [_frame(names)]
@@ -252,22 +240,18 @@ def _over(names: Sequence[str], steps: Sequence[str], curves: Sequence[Curve], e
         parts.append(f'<polyline points="{path}" {line}/>')
         if curve.shown and points:
             ends.setdefault((points[-1][0], round(points[-1][1], 1)), []).append(curve.name)
-    parts += [mark(event.shape, *_at(event.turn, event.value), event.colour) for event in events]
+    parts += [mark(event.shape, event.colour, *_at(event.turn, event.value)) for event in events]
     for point, names in ends.items():
         x, y = _at(*point)
         label = ", ".join(names)
         parts.append(f'<text x="{x + 6:g}" y="{y + 3:g}">{escape(label)}</text>')
         width = max(width, x + 6 + _LETTER * len(label))
-    for turn in range(1, turns + 1):
-        there = [
-            f"{curve.name} {curve.values[turn - curve.start]:.2f}"
-            for curve in curves
-            if 0 <= turn - curve.start < len(curve.values)
-        ]
-        said = "; ".join([*there, *(event.what for event in events if event.turn == turn)])
-        if said:
+    for turn, step in enumerate(steps, start=1):
+        on = [curve for curve in curves if 0 <= turn - curve.start < len(curve.values)]
+        said = [f"{curve.name} {curve.values[turn - curve.start]:.2f}" for curve in on]
+        if said := [*said, *(event.what for event in events if event.turn == turn)]:
             box = (_at(turn - 0.5, 0)[0], _TOP, _TURN, _HEIGHT)
-            parts.append(told(f"{steps[turn - 1]}: {said}", "", box=box))
+            parts.append(told(f"{step}: {'; '.join(said)}", "", box=box))
     return _svg(width, _TOP + _HEIGHT + _BOTTOM, "plot trace", parts)
 
 
@@ -288,20 +272,13 @@ def _frame(names: Sequence[str]) -> str:
     return f'<g class="grid">{"".join(parts)}</g>'
 
 
-# --- Parts ------------------------------------------------------------------------------------------------------------
-
-
 def told(words: str, content: str, *, box: tuple[float, float, float, float] | None = None) -> str:
     """A part of a drawing that shows its values, and the area where a pointer finds it besides what it draws."""
-    area = ""
-    if box is not None:
-        x, y, width, height = box
-        area = f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" class="area"/>'
-    name = escape(words)
-    return f'<g class="told" role="img" tabindex="0" aria-label="{name}">{area}{content}</g>'
+    area = '<rect x="{:g}" y="{:g}" width="{:g}" height="{:g}" class="area"/>'.format(*box) if box else ""
+    return f'<g class="told" role="img" tabindex="0" aria-label="{escape(words)}">{area}{content}</g>'
 
 
-def mark(shape: str, x: float, y: float, colour: str, *, hollow: bool = False) -> str:
+def mark(shape: str, colour: str, x: float, y: float, *, hollow: bool = False) -> str:
     """A mark of one of the four shapes."""
     fill = f'fill="none" stroke="var(--{colour})"' if hollow else f'fill="var(--{colour})" stroke="var(--{colour})"'
     if shape == "circle":

@@ -25,10 +25,8 @@ _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2", "10 4")
 
 
 def sections(runs: Sequence[Numbered], *, public: bool = False) -> list[Section]:
-    """One section with the dialogues of all runs of a task; none if no run left any.
-
-    Raises: InputError when a run's file of dialogues cannot be read.
-    """
+    """One section with the dialogues of all runs of a task; none if no run left any. Raises: InputError when a run's
+    file of dialogues cannot be read."""
     read = played(runs, PlayedCase[JudgedEpisode], public=public)
     if not read:
         return []
@@ -71,10 +69,8 @@ def _row(number: int, row: PlayedCase[JudgedEpisode]) -> Row:
         return Row(row.case_id, row.case_id, number, row.epoch, problem=problem, facets={"problem": ["not scored"]})
     episode = row.record.episode
     good, outcome, revealed = _outcome(row.record)
-    troubles = [
-        *(["not scored"] if problem else []),
-        *([UNREAD] if episode.findings and episode.findings.unread else []),
-    ]
+    unread = episode.findings is not None and episode.findings.unread
+    troubles = [trouble for trouble, there in (("not scored", problem), (UNREAD, unread)) if there]
     return Row(
         case=row.case_id,
         title=row.case_id,
@@ -144,9 +140,6 @@ def _findings(judged: JudgedEpisode) -> list[Told]:
         picked = f" [“{finding.quote}”]" if finding.quote else ""
         lines.append(f"{finding.category}: {finding.description}{picked} ({then})")
     return [Told("Findings submitted", lines or [f"none{': ' + findings.failure if findings.failure else ''}"])]
-
-
-# --- Drawings ---------------------------------------------------------------------------------------------------------
 
 
 def trace_svg(episode: Episode) -> str:

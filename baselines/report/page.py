@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -32,34 +32,12 @@ from baselines.results.published import counterpart, meaning
 from baselines.results.run import Result
 from loaders import __version__
 from loaders.errors import InputError
+from loaders.files.bundled import bundled
 from loaders.files.paths import is_there
 from loaders.files.places import command_without_places, seen_from, without_places
 from loaders.manifest import as_text
 from loaders.pages import part, render, script_digest, write_text
 from loaders.plugins import Plugin
-
-
-class Paper(NamedTuple):
-    """A paper's citation."""
-
-    title: str
-    authors: str
-
-
-_PAPERS = {
-    "MedLayBench-V": Paper(
-        "MedLayBench-V: A Large-Scale Benchmark for Expert-Lay Semantic Alignment in Medical Vision Language Models",
-        "Han Jang, Junhyeok Lee, Heeseong Eum, Kyu Sung Choi",
-    ),
-    "3MDBench": Paper(
-        "3MDBench: Medical Multimodal Multi-agent Dialogue Benchmark",
-        "Ivan Sviridov, Amina Miftakhova, Artemiy Tereshchenko, Galina Zubkova, Pavel Blinov, Andrey Savchenko",
-    ),
-    "MedConceal": Paper(
-        "MedConceal: A Benchmark for Clinical Hidden-Concern Reasoning Under Partial Observability",
-        "Yikun Han, Joey Chan, Jingyuan Chen, Mengting Ai, Simo Du, Yue Guo",
-    ),
-}
 
 
 def write_report(
@@ -72,9 +50,9 @@ def write_report(
 ) -> Path:
     """Write the page and return its path.
 
-    All pairs of `release` can be explored. `plugins` are the baselines of other
-    packages, which may have sections of their own. A `public` page holds nothing that `Secrets` finds of what the cases
-    of the runs hide, and no photo of a run, since its licence is unknown here.
+    All pairs of `release` can be explored. `plugins` are the baselines of other packages, which may have sections of
+    their own. A `public` page holds nothing that `Secrets` finds of what the cases of the runs hide, and no photo of a
+    run, since its licence is unknown here.
 
     Raises InputError without a run, and for a public page if a run's description of itself contains a hidden text; what
     `captions` and `sections` raise; BedsideError when the disk is full.
@@ -99,14 +77,21 @@ def write_report(
         style=part("baselines/report/report.css"),
         public=public,
         anchor=_Anchors(),
-        **_in_words(),
+        meaning=meaning,
+        worth=_worth,
+        written=_written,
+        called_text=_called,
+        minus=minus,
+        interval_text=_interval,
+        difference_text=_difference,
+        json_text=lambda value: as_text(without_places(value, Path())),
         conditions_of=lambda view: conditions(
             [result for result in results if (result.paper, result.table) == (view.paper, view.table)]
         ),
         command_text=lambda run: command_without_places(run.record.command, run.folder),
         runs=list(enumerate(runs, start=1)),
         papers=papers,
-        cited=[_PAPERS[name] for name in papers if name in _PAPERS],
+        cited=[one for name in papers for one in bundled("baselines.results", "papers.csv") if one["paper"] == name],
         views=[(view, figures(view, runs)) for view in views],
         sections=shown,
         files={number: _files(run, page) for number, run in enumerate(runs, start=1)},
@@ -129,15 +114,6 @@ def _counted(runs: Sequence[FinishedRun], results: Sequence[Result]) -> dict[str
         "beside": sum(counterpart(result) is not None for result in results),
         "total": len(results),
     }
-
-
-def _in_words() -> dict[str, Any]:
-    """The functions with which the template puts numbers into words."""
-    return {
-        "meaning": meaning, "worth": _worth, "written": _written, "called_text": _called, "minus": minus,
-        "interval_text": _interval, "difference_text": _difference,
-        "json_text": lambda value: as_text(without_places(value, Path())),
-    }  # fmt: skip
 
 
 def _check_public(text: str, secrets: Secrets, page: Path) -> None:

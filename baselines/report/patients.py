@@ -44,4 +44,5 @@ def _read(run: FinishedRun) -> list[Shape]:
 def _drawn(shapes: Sequence[Shape]) -> str:
     look = {shape.patient: _LOOK.get(shape.patient, ("soft", "1 2")) for shape in shapes}
     curves = [Curve(shape.patient, shape.share, *look[shape.patient], start=1, shown=True) for shape in shapes]
-    return over_steps([f"{quality:g}" for quality in QUALITIES], curves, "Quality")
+    names = [f"{quality:g}" for quality in QUALITIES]
+    return over_steps(names, [f"Quality {name}" for name in names], curves)

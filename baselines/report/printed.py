@@ -27,10 +27,9 @@ _COLUMNS = "paper table row column source run value ci95_low ci95_high n unit pr
 
 @dataclass(frozen=True)
 class Printed:
-    """A table as printed: the header rows of its columns, its lines, and the notes for its marks."""
+    """A table as printed: its lines, and the notes for its marks."""
 
     view: TableView
-    heads: tuple[tuple[str, ...], ...]
     lines: list[tuple[str, list[str]]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -42,7 +41,7 @@ class Printed:
 
 def printed(view: TableView, *, paper: bool) -> Printed:
     """The lines of a table: those of every run and, with `paper`, the published ones."""
-    made = Printed(view, tuple(view.heads))
+    made = Printed(view)
     marks: dict[str, str] = {}
     below = _n_below(view)
     for row in view.rows:
@@ -141,8 +140,8 @@ def markdown(tables: Sequence[Printed]) -> str:
 
 def _markdown(table: Printed) -> Iterator[str]:
     yield f"**{_plain(table.caption)}**\n"
-    yield _bar(["", *(", ".join(part for part in head if part) for head in table.heads)])
-    yield "|---|" + "---:|" * len(table.heads)
+    yield _bar(["", *(", ".join(part for part in head if part) for head in table.view.heads)])
+    yield "|---|" + "---:|" * len(table.view.heads)
     for name, cells in table.lines:
         yield _bar([name, *cells])
     if table.notes:
@@ -194,7 +193,7 @@ def _latex(table: Printed) -> Iterator[str]:
     # as large as its place at most, which has room for caption and notes: paper does not scroll
     yield r"\resizebox*{!}{\ifdim\totalheight>.8\textheight .8\textheight\else\totalheight\fi}{%"
     yield r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
-    yield rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}"
+    yield rf"\begin{{tabular}}{{l{'r' * len(table.view.heads)}}}"
     yield r"\toprule"
     yield from _heads(table)
     yield r"\midrule"
@@ -221,7 +220,7 @@ def _heads(table: Printed) -> Iterator[str]:
             at += count
         yield " & ".join(("", *spans)) + r" \\"
         yield "".join(rules)
-    yield " & ".join(("", *(_tex(head[-1]) for head in table.heads))) + r" \\"
+    yield " & ".join(("", *(_tex(head[-1]) for head in table.view.heads))) + r" \\"
 
 
 def _tex(text: str) -> str:

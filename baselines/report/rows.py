@@ -16,8 +16,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
-from markupsafe import Markup
-
 from baselines.dialogue.hidden import Secrets
 from loaders.pages import cut
 
@@ -33,7 +31,7 @@ _PICTURES = 25  # pictures that are unpacked together, once one of them is wante
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One utterance; `tone` distinguishes the sides (expert, lay), `folded` is what the other side did not hear."""
+    """One utterance; `tone` is the side (expert, lay), `folded` what the other side did not hear."""
 
     who: str
     text: str
@@ -64,11 +62,10 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a page.
+    """A row of a page: a case, called alike in every run, and the number of its run, 0 for a row of a release.
 
-    `case` is the name of the case, the same in every run; `run` the number of its run, 0 for a row of a release. `good`
-    says whether it reached its goal, None if that cannot be said. `hidden` is folded away. `drawing` is an SVG of ours,
-    `drawn` what it shows; `picture` a data URL.
+    `good` says whether it reached its goal, None if that cannot be said. `hidden` is folded away. `drawing` is an SVG
+    of ours, `drawn` what it shows; `picture` a data URL.
     """
 
     case: str
@@ -91,11 +88,6 @@ class Row:
     def address(self) -> str:
         """Its part of a link: run, case, and the repetition if it is not the first."""
         return "/".join([str(self.run), quote(self.case, safe=""), *([str(self.epoch)] if self.epoch > 1 else [])])
-
-    @property
-    def svg(self) -> Markup:
-        """The drawing in the form in which the page shows it."""
-        return Markup(self.drawing)
 
     def without(self, secrets: Secrets) -> Row:
         """The row with everything that repeats hidden texts removed from all its texts, whoever said them."""
@@ -129,10 +121,10 @@ class Explored:
     anchor: str
     rows: Sequence[Row]
     facets: Sequence[str]
-    marks: tuple[str, str] = ("right", "wrong")
-    runs: Mapping[int, str] = field(default_factory=dict)
-    total: int = 0
-    fixed: Sequence[Row] = ()
+    marks: tuple[str, str]
+    runs: Mapping[int, str]
+    total: int
+    fixed: Sequence[Row]
 
     @classmethod
     def of(
@@ -144,12 +136,11 @@ class Explored:
         marks: tuple[str, str] = ("right", "wrong"),
         runs: Mapping[int, str] | None = None,
         fixed: int = FIXED,
-        seed: int = 0,
     ) -> Explored:
         """As many of the rows as a page holds, in order, and `fixed` of them, both drawn by seed."""
-        places = sorted(random.Random(seed).sample(range(len(rows)), min(MOST, len(rows))))
+        places = sorted(random.Random(0).sample(range(len(rows)), min(MOST, len(rows))))
         kept = [rows[place] for place in places]
-        return cls(anchor, kept, facets, marks, runs or {}, len(rows), _drawn(kept, fixed, seed))
+        return cls(anchor, kept, facets, marks, runs or {}, len(rows), _drawn(kept, fixed))
 
     def pictured(self, pictures: Iterable[tuple[str, Callable[[], str]]]) -> Explored:
         """The same with pictures, each a case and what makes its data URL: those of the fixed rows, and of the others
@@ -193,7 +184,7 @@ class Explored:
         return {
             "anchor": self.anchor,
             "marks": self.marks,
-            "total": self.total or len(self.rows),
+            "total": self.total,
             "runs": {str(number): name for number, name in self.runs.items()},
             "pictures": _PICTURES,
             "facets": [{"name": name, "values": list(values[name])} for name in self.facets],
@@ -201,15 +192,13 @@ class Explored:
         }
 
 
-def _drawn(rows: Sequence[Row], count: int, seed: int) -> list[Row]:
+def _drawn(rows: Sequence[Row], count: int) -> list[Row]:
     """`count` rows drawn by seed, up to half of them with a problem; those first."""
-    draw = random.Random(seed)
-    first = [row for row in rows if row.problem]
-    others = [row for row in rows if not row.problem]
+    draw = random.Random(0)
+    first, others = ([row for row in rows if bool(row.problem) == problem] for problem in (True, False))
     taken = min(len(first), max(count // 2, count - len(others)))
-    places = sorted(draw.sample(range(len(first)), taken))
-    rest = sorted(draw.sample(range(len(others)), min(len(others), count - taken)))
-    return [first[place] for place in places] + [others[place] for place in rest]
+    parts = ((first, taken), (others, min(len(others), count - taken)))
+    return [some[place] for some, n in parts for place in sorted(draw.sample(range(len(some)), n))]
 
 
 def _line(row: Row, picture: str) -> str:

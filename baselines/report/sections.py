@@ -20,8 +20,7 @@ from loaders.plugins import Plugin
 @dataclass(frozen=True, slots=True)
 class Section:
     """A section: its anchor on the page, its title, its content, which contains no network address and no script, and
-    the rows that it lets a reader explore.
-    """
+    the rows that it lets a reader explore."""
 
     anchor: str
     title: str
@@ -51,7 +50,6 @@ def sections(
 
     Raises InputError when a file of a run cannot be read, or the code of such a package fails.
     """
-    numbered = list(enumerate(runs, start=1))
     makers = {**(plugins or {}), **{name: Plugin(name, module) for name, module in SECTIONS.items()}}
     shown: list[Section] = []
     for baseline in dict.fromkeys(run.record.baseline for run in runs):
@@ -60,7 +58,7 @@ def sections(
         if maker is None or show is None:
             continue
         try:
-            of = [(number, run) for number, run in numbered if run.record.baseline == baseline]
+            of = [(number, run) for number, run in enumerate(runs, start=1) if run.record.baseline == baseline]
             shown += show(of) if maker.package or not public else show(of, public=True)
         except Exception as error:
             if isinstance(error, BedsideError) or not maker.package:

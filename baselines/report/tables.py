@@ -1,15 +1,16 @@
 """The paper's tables as the page shows them: each cell holds the own numbers and the published one with the same key.
 
 A number belongs in the table itself if the paper has a place for it: a column, setting and split that it prints,
-though not necessarily the row, which may be another model. All other own numbers (other pools, tests, agreement) are
-listed below, by split or group.
+though not necessarily the row, which may be another model. All others (other pools, tests, agreement) are listed below.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import groupby
 
 from baselines.medlaybench_v.retrieval import METHODS, figure_a4
 from baselines.results.comparison import Compared, FinishedRun
@@ -18,20 +19,18 @@ from baselines.results.published import Heading, Published, counterpart, heading
 from baselines.results.run import Result
 
 PARTS = ("paper", "table", "row", "setting", "column", "split_or_group")
-
-
+_Labels = tuple[str, ...]
 _Numbers = list[tuple[int, Compared]]
 """Own numbers, each with the number of its run from 1."""
 
 
 @dataclass(slots=True)
 class Cell:
-    """The own numbers with one key, each with the number of its run from 1, and the published one."""
+    """The own numbers with one key, the published one, and the number of the footnote that says why that is wrong."""
 
     own: _Numbers = field(default_factory=list)
     paper: Published | None = None
     doubt: int | None = None
-    """Number of the footnote that says why the published number is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +86,8 @@ class TableView:
     @property
     def groups(self) -> list[tuple[str, int]]:
         """The upper heads with the number of columns each spans; empty where columns have one label."""
-        spans: list[tuple[str, int]] = []
-        for head in self.heads if self.heads and len(self.heads[0]) > 1 else []:
-            if spans and spans[-1][0] == head[0]:
-                spans[-1] = (head[0], spans[-1][1] + 1)
-            else:
-                spans.append((head[0], 1))
-        return spans
+        upper = groupby(head[0] for head in self.heads if len(head) > 1)
+        return [(name, len(list(columns))) for name, columns in upper]
 
 
 def tables(runs: Sequence[FinishedRun]) -> list[TableView]:
@@ -120,13 +114,15 @@ def _view(paper: str, table: str, own: _Numbers) -> TableView:
     layout = headings().get((paper, table), Heading())
     printed = [number for number in published(paper, table) if number.column not in layout.left_out]
     placed, rest, beside = _placed(layout, own, printed)
-    cells: dict[tuple[tuple[str, ...], tuple[str, ...]], Cell] = {}
+    cells: defaultdict[tuple[_Labels, _Labels], Cell] = defaultdict(Cell)
+
+    def cell_of(number: Published | Result) -> Cell:
+        return cells[_labels(number, layout.rows), _labels(number, layout.columns)]
+
     for run, pair in placed:
-        named = pair.paper or pair.own
-        place = _labels(named, layout.rows), _labels(named, layout.columns)
-        cells.setdefault(place, Cell()).own.append((run, pair))
+        cell_of(pair.paper or pair.own).own.append((run, pair))
     for number in printed if beside else []:
-        cells.setdefault((_labels(number, layout.rows), _labels(number, layout.columns)), Cell()).paper = number
+        cell_of(number).paper = number
     doubts: dict[str, int] = {}
     for cell in cells.values():
         if cell.paper and cell.paper.wrong:
@@ -197,11 +193,7 @@ def _folded(parts: Sequence[str], whole: bool, number: Published | Result) -> tu
     return tuple(folded.values())
 
 
-def _rows(
-    cells: dict[tuple[tuple[str, ...], tuple[str, ...]], Cell],
-    heads: list[tuple[str, ...]],
-    printed: list[tuple[str, ...]],
-) -> list[Row]:
+def _rows(cells: Mapping[tuple[_Labels, _Labels], Cell], heads: list[_Labels], printed: list[_Labels]) -> list[Row]:
     """Rows with own numbers first (those that no paper has, then in the paper's order), then those that only it has."""
     labels = dict.fromkeys(label for label, _ in cells)
     place = {label: at for at, label in enumerate(dict.fromkeys(printed))}

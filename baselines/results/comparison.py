@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from baselines.results.conformance import CONDITIONS, Entry, tables
+from baselines.results.conformance import CONDITIONS, Entry, Key, tables
 from baselines.results.published import Published, counterpart, short
 from baselines.results.run import Result, RunRecord, read_run
 from loaders.errors import InputError
@@ -78,10 +78,7 @@ class Compared:
     @property
     def verdict(self) -> str:
         """What the pair may be called. A number that is not reproduced says nothing about the paper's, whatever its
-        value.
-
-        Without an interval, agreement means equal to the last printed decimal.
-        """
+        value; without an interval, agreement means equal to the last printed decimal."""
         if self.own.value is None:
             return "not computed"
         if self.own.provenance != "reproduced":
@@ -111,17 +108,14 @@ def read_runs(folders: Sequence[Path], *, different_data: bool = False) -> list[
     for run in runs:
         other = first.setdefault(run.record.run_id, run)
         if other is not run:
-            again = [one.value for one in run.results] == [one.value for one in other.results]
-            found = (
-                f"the same run as {other.folder}" if again else f"a repetition of {other.folder}, with other answers"
-            )
-            do = "" if again else "Put repetitions in one run (--epochs); give different models different names"
+            found, do = f"the same run as {other.folder}", ""
+            if [one.value for one in run.results] != [one.value for one in other.results]:
+                found = f"a repetition of {other.folder}, with other answers"
+                do = "Put repetitions in one run (--epochs); give different models different names"
             raise InputError(run.folder, found=found, expected="each run once", do=do)
     if not different_data:
-        check_same_data(
-            runs,
-            do="Compare runs over the same data, or add --different-data for an ablation or for two systems' captions",
-        )
+        do = "Compare runs over the same data, or add --different-data for an ablation or for two systems' captions"
+        check_same_data(runs, do=do)
     return runs
 
 
@@ -157,19 +151,15 @@ class Condition:
 
 
 def conditions(results: Sequence[Result]) -> list[Condition]:
-    """What the papers state about the tables of these results, beside what their runs were, each fact once.
-
-    Runs of earlier versions, which recorded no conditions, are left out.
-    """
-    runs: dict[str | None, list[Result]] = {}
+    """What the papers state about the tables of these results, beside what their runs were, each fact once; without
+    runs of earlier versions, which recorded no conditions."""
+    runs: dict[str, tuple[RunRecord, list[Key]]] = {}
     for result in results:
         if result.record is not None and result.record.judged:
-            runs.setdefault(result.run_id, []).append(result)
+            runs.setdefault(result.record.run_id, (result.record, []))[1].append(result.key)
     found: dict[Entry, list[str]] = {}
-    for several in runs.values():
-        record = several[0].record
-        assert record is not None
-        for told in tables((result.key for result in several), record.facts):
+    for record, keys in runs.values():
+        for told in tables(keys, record.facts):
             for row in told["conditions"]:
                 entry = Entry(**{name: row[name] for name in Entry.__dataclass_fields__})
                 name = short(told["table"]) + (f" ({row['of']})" if row["of"] else "")

@@ -5,11 +5,11 @@ also_differing([run.record for run in read])   # "judge (rules / gpt), turns (8 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from baselines.results.run import ELSEWHERE, RunRecord
+from baselines.results.run import ELSEWHERE, RunRecord, flattened
+from loaders.manifest import as_text
 
 _SYSTEM = ("clinician", "writer", "doctor", "setting")
 """What is compared, in the words of the records; two sets of captions differ in their data."""
@@ -73,10 +73,5 @@ def _players(record: RunRecord) -> dict[str, str]:
 
 def _texts(facts: Mapping[str, Any], before: str = "") -> dict[str, str]:
     """The facts as texts, nested ones with their names joined; those that are None are not stated."""
-    texts: dict[str, str] = {}
-    for name, value in facts.items():
-        if isinstance(value, Mapping):
-            texts |= _texts(value, f"{before}{name} ")
-        elif value is not None:
-            texts[f"{before}{name}"] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return texts
+    stated = {name: value for name, value in flattened(facts, " ", before).items() if value is not None}
+    return {name: as_text(value) for name, value in stated.items()}

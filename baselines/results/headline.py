@@ -14,11 +14,7 @@ HEADLINES: Mapping[str, tuple[str, ...]] = {
     "consultation": ("F1", "Accuracy (strict)", "Number of utterances (mean)"),
     "recheck": ("Criterion 4.1, changed", "Criterion 4.1, mean change"),
     "confirmation": (
-        "Reveal Rate",
-        "Nearness",
-        "Process-grounded Fine F1",
-        "Coarse F1",
-        "Coarse F1 of four blind guesses",
+        "Reveal Rate", "Nearness", "Process-grounded Fine F1", "Coarse F1", "Coarse F1 of four blind guesses",
     ),
     "intervention": ("Success", "Reveal Rate", "Nearness", "Turn-to-Address"),
 }  # fmt: skip
@@ -29,11 +25,8 @@ _WHOLE = "Overall"
 
 
 def headline(results: Sequence[Result], instead: Mapping[str, str] | None = None) -> list[Result]:
-    """At most `FEW` numbers, in the order of `HEADLINES`; `instead` names columns to show in place of others.
-
-    Each comes from the first table that has it, and covers all rows together if the run has such a group. Without
-    results there are none.
-    """
+    """At most `FEW` numbers, in the order of `HEADLINES`; `instead` names columns to show in place of others. Each is
+    of the first table that has it, and covers all rows together if the run has such a group."""
     record = results[0].record if results else None
     columns = HEADLINES.get(record.baseline if record else "", ())
     found = [result for column in columns for result in _of(results, (instead or {}).get(column, column))]

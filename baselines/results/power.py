@@ -37,8 +37,7 @@ def independent(encounters: int, people: int, cases: int, *, by_person: float, b
     """How many independent differences these encounters are worth when people and cases are crossed.
 
     `by_person` and `by_case` are the shares of the variance of a difference that the differences of one person, and of
-    one case, have in common; each person has encounters / people of them, each case encounters / cases. Source: the
-    variance of a mean with two crossed random effects in a balanced design.
+    one case, have in common. Source: the variance of a mean with two crossed random effects in a balanced design.
     """
     if min(encounters, people, cases) < 1 or not 0 <= by_person + by_case <= 1:
         raise ValueError("one of each or more, and shares that add up to 1 at most")

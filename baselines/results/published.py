@@ -23,15 +23,8 @@ from loaders.files.bundled import bundled
 Item = TypeVar("Item")
 
 MODELS = (
-    "OpenAI-CLIP-Base",
-    "CoCa-Large",
-    "LAION-2B",
-    "OpenCLIP-Huge",
-    "PubMedCLIP",
-    "BMC-CLIP",
-    "PMC-CLIP",
-    "BiomedCLIP",
-)
+    "OpenAI-CLIP-Base", "CoCa-Large", "LAION-2B", "OpenCLIP-Huge", "PubMedCLIP", "BMC-CLIP", "PMC-CLIP", "BiomedCLIP",
+)  # fmt: skip
 """The eight encoders of MedLayBench-V, by their names in its tables."""
 
 
@@ -148,11 +141,8 @@ def headings() -> dict[tuple[str, str], Heading]:
 
 def published(paper: str | None = None, table: str | None = None) -> list[Published]:
     """All published numbers (of a paper, of one of its tables) in the order of the paper."""
-    return [
-        number
-        for number in _by_key().values()
-        if (paper is None or same(number.paper, paper)) and (table is None or same(number.table, table))
-    ]
+    numbers = [number for number in _by_key().values() if paper is None or same(number.paper, paper)]
+    return [number for number in numbers if table is None or same(number.table, table)]
 
 
 def find(paper: str, table: str, row: str, setting: str, column: str, split_or_group: str) -> Published | None:
@@ -192,11 +182,10 @@ def same(one: str, other: str) -> bool:
 
 
 @cache
-def _by_key() -> dict[Key, Published]:
+def _by_key() -> dict[tuple[str, ...], Published]:
     numbers = (Published(*line.values()) for line in bundled("baselines.results", "published.csv"))  # type: ignore[arg-type]  # it is ours, and tested
     return {_folded(number.key): number for number in numbers}
 
 
-def _folded(key: Key) -> Key:
-    paper, table, row, setting, column, split_or_group = (part.casefold() for part in key)
-    return paper, table, row, setting, column, split_or_group
+def _folded(key: Key) -> tuple[str, ...]:
+    return tuple(part.casefold() for part in key)

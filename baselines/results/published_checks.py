@@ -1,7 +1,5 @@
 """Published numbers of MedLayBench-V recomputed from other published numbers, so that each doubt rests on arithmetic.
 
-    for check in checks(): print(check.rule, check.target.key, check.recomputed, check.holds)
-
 A check compares a printed number with the value that follows from other printed numbers, within what rounding allows:
 half a unit of the last decimal of the target, and of each number that went in.
 """
@@ -51,22 +49,11 @@ class Check:
 
 def checks() -> list[Check]:
     """Every check, in the order of the paper's tables; the numbers of the other papers are independent."""
-    families = (
-        _overall(),
-        _sentence_lengths(),
-        _pools(),
-        _rater_means(),
-        _rater_deviations(),
-        _ablation_means(),
-        _modalities(),
-        _deltas_from_ablation(),
-        _deltas_from_pools(),
-        _standard_errors(),
-        _captioning_deltas(),
-        _texts(),
-        _figure_labels(),
-    )
-    return [check for family in families for check in family]
+    return [
+        *_overall(), *_sentence_lengths(), *_pools(), *_rater_means(), *_rater_deviations(), *_ablation_means(),
+        *_modalities(), *_deltas_from_ablation(), *_deltas_from_pools(), *_standard_errors(), *_captioning_deltas(),
+        *_texts(), *_figure_labels(),
+    ]  # fmt: skip
 
 
 def _get(table: str, row: str, setting: str, column: str, split: str) -> Published:
@@ -74,9 +61,6 @@ def _get(table: str, row: str, setting: str, column: str, split: str) -> Publish
     if found is None:
         raise LookupError(f"{table}: {row}, {setting}, {column}, {split}")
     return found
-
-
-# --- Tables 1 and 2 ---------------------------------------------------------------------------------------------------
 
 
 def _pairs(split: str) -> Published:
@@ -108,9 +92,6 @@ def _sentence_lengths() -> Iterator[Check]:
         value = per_fkgl * (fkgl.value + 15.59) - per_fre * (206.835 - fre.value)
         slack = target.half_unit + per_fkgl * fkgl.half_unit + per_fre * fre.half_unit
         yield _about("sentence length = the one behind FKGL and FRE", target, value, slack)
-
-
-# --- Retrieval: Tables 3, 5, A3, A4 -----------------------------------------------------------------------------------
 
 
 def _recall(model: str, register: str, k: int) -> list[Published]:
@@ -180,8 +161,6 @@ def _z(p: float) -> float:
     return float(stats.norm.isf(p / 2))
 
 
-# --- Table 4 ----------------------------------------------------------------------------------------------------------
-
 RATERS = ("E1 (radiologist)", "E2 (radiologist)", "L (lay reader)")
 CRITERIA = ("Factual Correctness", "Completeness", "Simplicity", "Fluency")
 _RATED = 100
@@ -210,9 +189,8 @@ def _rater_deviations() -> Iterator[Check]:
                 for sd in possible_sds(total, _RATED, low=1, high=5, ddof=ddof)
             ]
             nearest = min(sds, key=lambda sd, target=deviation.value: abs(sd - target))  # type: ignore[misc]
-            yield _about(
-                "SD = one that 100 integer ratings with this mean can have", deviation, nearest, deviation.half_unit
-            )
+            rule = "SD = one that 100 integer ratings with this mean can have"
+            yield _about(rule, deviation, nearest, deviation.half_unit)
             possible = [
                 hundredths / 100
                 for hundredths in range(100, 501)
@@ -222,22 +200,13 @@ def _rater_deviations() -> Iterator[Check]:
             yield _about("mean = one that 100 integer ratings with this SD can have", average, fitting, 0)
 
 
-# --- Appendix tables, texts and figures -------------------------------------------------------------------------------
-
-
 def _modalities() -> Iterator[Check]:
     counts = published(PAPER, "Table A1")
     total = counts[-1]
     yield _about("total = sum of the modalities", total, sum(count.value for count in counts[:-1]), 0)
     yield _about("total = pairs of Table 1", total, _pairs("Overall").value, 0)
-    names = {
-        "CT": "DRCT",
-        "Plain X-Ray": "DRXR",
-        "MRI": "DRMR",
-        "Ultrasonography": "DRUS",
-        "Angiography": "DRAN",
-        "PET": "DRPE",
-    }
+    names = {"CT": "DRCT", "Plain X-Ray": "DRXR", "MRI": "DRMR", "Ultrasonography": "DRUS"}
+    names |= {"Angiography": "DRAN", "PET": "DRPE"}
     by_code = {count.setting: count.value for count in counts}
     for concept in published(PAPER, "Table A2"):
         if concept.setting == "rank 1":
@@ -258,11 +227,11 @@ def _captioning_deltas() -> Iterator[Check]:
 def _texts() -> Iterator[Check]:
     text = {number.column: number for number in published(PAPER) if number.table.startswith("Text")}
     yield _about("pairs = those of Table 1", text["Image-text pairs"], _pairs("Overall").value, 0)
-    words = [
+    expert, lay = (
         _get("Table 1", "MedLayBench-V captions", name, "Vocab Size", "Overall").value for name in ("Expert", "Layman")
-    ]
+    )
     vocabulary = text["Vocabulary reduction"]
-    yield _about("reduction = from Table 1", vocabulary, 100 * (1 - words[1] / words[0]), vocabulary.half_unit)
+    yield _about("reduction = from Table 1", vocabulary, 100 * (1 - lay / expert), vocabulary.half_unit)
     mean_of = {number.setting: number.value for number in published(PAPER, "Table 5")}
     drop, share = text["Drop from Expert"], text["Share of Expert performance restored"]
     yield _about("drop = from Table 5", drop, 100 * (1 - mean_of["LLM Only"] / mean_of["Expert"]), drop.half_unit)

@@ -1,11 +1,9 @@
 """The one shape of every number that a baseline returns, and the record of the run that it came from.
 
-A `Result` holds the ten columns of the ledger of published numbers and what makes an own number checkable: n,
-numerator, denominator, 95 % interval. Its provenance follows from its record and cannot be set. A result without a
-record is published; one whose record names a stand-in (scripted agents, sample data, random weights) is a stand-in.
-For any other, `baselines.results.conformance` says whether it is reproduced or own, and why; if the run's version
-recorded no conditions, it is unknown. A cell that could not be computed has no value and a note that says what is
-missing.
+The provenance of a `Result` follows from its record and cannot be set. One without a record is published; one whose
+record names a stand-in (scripted agents, sample data, random weights) is a stand-in. For any other,
+`baselines.results.conformance` says whether it is reproduced or own, and why; if the run's version recorded no
+conditions, it is unknown.
 
 `write_run` leaves `results.jsonl`, `results.csv` and, last, `run.json` in a folder, with the digests of both and of
 what else the run stored there; `read_run` accepts nothing less. The run id is a digest of what determines the numbers,
@@ -57,10 +55,7 @@ WEIGHTS, RANDOM, VECTORS = "weights", "random weights", "vectors made elsewhere"
 
 
 def because(*reasons: str | None) -> str | None:
-    """Why numbers are no results, as a record states it, each reason once; None if there is no reason.
-
-    A reason may itself be several, as in another record: "a; b" and "b; c" give "a; b; c".
-    """
+    """Why numbers are no results, as a record states it, or None: "a; b" and "b; c" give "a; b; c"."""
     each = (one for reason in reasons if reason for one in reason.split("; "))
     return "; ".join(dict.fromkeys(filter(None, each))) or None
 
@@ -132,10 +127,9 @@ class RunRecord:
     judged: bool = True
 
     def __post_init__(self) -> None:
-        if not self.baseline or not self.data.corpus or not self.data.content_digest:
-            raise InputError("RunRecord", found="an empty baseline, corpus or content digest", expected="all three")
-        if self.stand_in is not None and not self.stand_in.strip():
-            raise InputError("RunRecord.stand_in", found="an empty reason", expected="what stands in for what, or None")
+        reason = "none" if self.stand_in is None else self.stand_in.strip()
+        if not all((self.baseline, self.data.corpus, self.data.content_digest, reason)):
+            raise InputError("RunRecord", found="an empty baseline, corpus, digest or reason", expected="texts")
         for name in ("wall_seconds", "input_tokens", "output_tokens", "cost_usd"):
             spent = getattr(self, name)
             if spent is not None and not 0 <= spent <= _LARGEST:
@@ -146,10 +140,7 @@ class RunRecord:
     def run_id(self) -> str:
         """Digest (16 hexadecimal digits) of everything that determines the numbers."""
         names = ("baseline", "data", "models", "options", "prompts", "seeds", "versions", "stand_in")
-        content = asdict(self)
-        content["data"] = _known("data", content["data"])
-        content["models"] = [_known("models", model) for model in content["models"]]
-        content = {name: content[name] for name in names}
+        content = {name: value for name, value in _identified(asdict(self)).items() if name in names}
         try:
             text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -162,8 +153,8 @@ class RunRecord:
         """Everything that it says, each under one name ("data.split", "options.decoding.doctor.temperature")."""
         data = asdict(self.data)
         data["repository"] = data["repository"] or "no repository"
-        flat = _flat({"data": data, "options": dict(self.options), "prompts": dict(self.prompts)})
-        flat |= _flat({"words": dict(self.words), "seeds": dict(self.seeds)})
+        parts = {name: getattr(self, name) for name in ("options", "prompts", "words", "seeds")}
+        flat = flattened({"data": data, **parts}, ".")
         for role in dict.fromkeys(model.role for model in self.models):
             players = [model for model in self.models if model.role == role]
             flat[f"models.{role}"] = " + ".join(model.name for model in players)
@@ -194,7 +185,8 @@ class Keyed:
 
 @dataclass(frozen=True, kw_only=True)
 class Result(Keyed):
-    """One number: the ledger's ten columns, its counts and interval, the record of its run (None: published).
+    """One number: the ten columns of the ledger of published numbers, and what makes an own one checkable: its counts,
+    its interval and the record of its run (None: published).
 
     value is None if it was not computed; note then says what is missing. An interval of no width is stored as None.
     numerator / denominator are the counts behind a rate; if both are there, value must be their ratio in its unit
@@ -239,13 +231,12 @@ class Result(Keyed):
             return
         if self.denominator <= 0:
             raise InputError(where, found=f"denominator {self.denominator}", expected="a number > 0")
-        scale, ratio = _SCALES.get(self.unit), self.numerator / self.denominator
-        if scale and self.value is not None and not isclose(self.value, scale * ratio, rel_tol=1e-9, abs_tol=1e-9):
-            raise InputError(
-                where,
-                found=f"{self.value} {self.unit}",
-                expected=f"{scale * ratio}, as its numerator and denominator say",
-            )
+        if self.value is None or self.unit not in _SCALES:
+            return
+        ratio = _SCALES[self.unit] * (self.numerator / self.denominator)
+        if not isclose(self.value, ratio, rel_tol=1e-9, abs_tol=1e-9):
+            expected = f"{ratio}, as its numerator and denominator say"
+            raise InputError(where, found=f"{self.value} {self.unit}", expected=expected)
 
     @property
     def run_id(self) -> str | None:
@@ -283,8 +274,8 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result], *, sto
     """Writes results.jsonl, results.csv and run.json, each whole or not at all; other files of the folder stay.
 
     `stored` names what else the run has written in the folder; run.json keeps its digests. The files of another run are
-    moved to `earlier/ID`, those that no run wrote to `earlier/other-1`; the folder is returned. Raises InputError on no
-    result, two results with the same key, or a result of another run; then nothing is written.
+    moved to `earlier/ID`, those that no run wrote to `earlier/other-1`; that folder is returned. Raises InputError on
+    no result, two results with the same key, or a result of another run; then nothing is written.
     """
     found = list(results)
     if not found:
@@ -301,8 +292,8 @@ def write_run(folder: Path, record: RunRecord, results: Iterable[Result], *, sto
     files = {"results.jsonl": lines.encode(), "results.csv": table_bytes(list(rows[0]), rows)}
     aside = set_aside(folder, record, files)
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    said = {name: value for name, value in to_json(record).items() if name != "judged" and (value or name != "words")}
-    said |= {"data": _known("data", said["data"]), "models": [_known("models", model) for model in said["models"]]}
+    said = _identified(to_json(record))
+    said = {name: value for name, value in said.items() if name != "judged" and (value or name != "words")}
     digests |= {name: digest_of(folder / name) for name in stored if is_there(folder / name)}
     run = {"format": _FORMAT, "run_id": record.run_id, **said, "results": len(rows), "files": digests}
     if record.judged:
@@ -366,15 +357,11 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
     """
     path = folder / "run.json"
     if not is_there(path):
-        packed = folder.suffix == ".zip" and is_file(folder)
-        raise InputError(
-            folder,
-            found="no run.json" if is_folder(folder) else "is a file" if is_there(folder) else "does not exist",
-            expected="the folder of a finished run",
-            do="Unpack it, and pass the folder inside"
-            if packed
-            else "Pass the folder that `bedside run … -o` named; if that run was interrupted, repeat its command",
-        )
+        do = "Pass the folder that `bedside run … -o` named; if that run was interrupted, repeat its command"
+        if folder.suffix == ".zip" and is_file(folder):
+            do = "Unpack it, and pass the folder inside"
+        found = "no run.json" if is_folder(folder) else "is a file" if is_there(folder) else "does not exist"
+        raise InputError(folder, found=found, expected="the folder of a finished run", do=do)
     run = read_json(path, expected="a file written by a run")
     if not isinstance(run, dict) or run.get("format") != _FORMAT:
         number = run.get("format") if isinstance(run, dict) else None
@@ -386,12 +373,8 @@ def read_run(folder: Path) -> tuple[RunRecord, list[Result]]:
     )
     record = replace(record, judged="conformance" in run)
     if record.run_id != run.get("run_id"):
-        raise InputError(
-            path,
-            found=f"run id {run.get('run_id')}",
-            expected=f"{record.run_id}, the digest of its content",
-            do=_RESTORE,
-        )
+        expected = f"{record.run_id}, the digest of its content"
+        raise InputError(path, found=f"run id {run.get('run_id')}", expected=expected, do=_RESTORE)
     files = run.get("files")
     _check_files(folder, files if isinstance(files, dict) else {})
     content = read_file(folder / "results.jsonl")
@@ -413,12 +396,8 @@ def _check_files(folder: Path, digests: Mapping[str, Any]) -> None:
         if name not in _NUMBERS and not is_there(place):
             continue
         if not is_there(place) or digest_of(place) != digests.get(name):
-            raise InputError(
-                place,
-                found="content that differs from its digest in run.json" if is_there(place) else "no such file",
-                expected="the unchanged file",
-                do=_RESTORE,
-            )
+            found = "content that differs from its digest in run.json" if is_there(place) else "no such file"
+            raise InputError(place, found=found, expected="the unchanged file", do=_RESTORE)
 
 
 def absent_files(folder: Path) -> list[str]:
@@ -438,11 +417,8 @@ def _read_results(content: bytes, record: RunRecord, path: Path, *, same: bool) 
         result = Result(**said, ci95=None if low is None or high is None else (low, high), record=record)
         called = result.provenance if same or record.stand_in else row.provenance
         if (row.provenance, row.run_id) != (called, result.run_id):
-            raise InputError(
-                where,
-                found=f"{row.provenance} of run {row.run_id}",
-                expected=f"{called} of run {result.run_id}, as run.json says",
-            )
+            found, expected = f"{row.provenance} of run {row.run_id}", f"{called} of run {result.run_id}"
+            raise InputError(where, found=found, expected=f"{expected}, as run.json says")
         yield result
 
 
@@ -463,16 +439,22 @@ class _Row(Keyed):
     run_id: str
 
 
-def _known(part: str, facts: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in facts.items() if value is not None or name not in _LATER[part]}
+def _identified(content: dict[str, Any]) -> dict[str, Any]:
+    """A record as JSON, without the facts of data and models that are `_LATER` and unknown."""
+
+    def known(part: str, facts: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in facts.items() if value is not None or name not in _LATER[part]}
+
+    models = [known("models", model) for model in content["models"]]
+    return {**content, "data": known("data", content["data"]), "models": models}
 
 
-def _flat(facts: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Nested objects flattened, with names joined by dots; other values stay as they are."""
+def flattened(facts: Mapping[str, Any], joint: str, before: str = "") -> dict[str, Any]:
+    """Nested objects flattened, with their names joined; other values stay as they are."""
     flat: dict[str, Any] = {}
     for name, value in facts.items():
         if isinstance(value, Mapping):
-            flat |= _flat(value, f"{before}{name}.")
+            flat |= flattened(value, joint, f"{before}{name}{joint}")
         else:
             flat[f"{before}{name}"] = value
     return flat

@@ -36,9 +36,9 @@ _MONTHS = {"jan": "1", "jän": "1", "feb": "2", "mar": "3", "mär": "3", "mrz": 
 def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
     """The filled rows of a sheet, each with its place (the row of a spreadsheet) and its cells by column, stripped.
 
-    The separator is found as by `separator_of`; columns are matched by their names in lower case, and a
-    number also by what a spreadsheet makes of it. Raises InputError for a file that is missing or not text, lacks a
-    `wanted` column or has it twice, or has no filled row, and for a row with more cells than columns.
+    Columns are matched by their names in lower case, and a number also by what a spreadsheet makes of it. Raises
+    InputError for a file that is missing or not text, lacks a `wanted` column or has it twice, or has no filled row,
+    and for a row with more cells than columns.
     """
     text = io.StringIO(decode(read_file(path, expected="a filled-in sheet"), path), newline="")
     before, separator = separator_of(text)
@@ -47,41 +47,25 @@ def read_sheet(path: Path, wanted: Sequence[str]) -> list[tuple[str, dict[str, s
         # rows as a spreadsheet numbers them: a dialogue in a cell has many lines, and "sep=;" is not shown
         lines = [(number, [_text(cell) for cell in row]) for number, row in enumerate(reader, start=1)]
     except csv.Error as error:
-        raise InputError(
-            f"{path}, line {before + reader.line_num}",
-            found=f"not CSV ({error})",
-            expected="a filled-in sheet",
-            do="Save the sheet again as CSV",
-        ) from None
+        where, do = f"{path}, line {before + reader.line_num}", "Save the sheet again as CSV"
+        raise InputError(where, found=f"not CSV ({error})", expected="a filled-in sheet", do=do) from None
     lines = [(number, row) for number, row in lines if any(row)]
     columns = [_column(name, wanted) for name in lines[0][1]] if lines else []
     if lacking := [name for name in wanted if name not in columns]:
-        raise InputError(
-            path,
-            found=f"no column {', '.join(lacking)}" if lines else "is empty",
-            expected=f"the columns {', '.join(wanted)}",
-            do="Pass a sheet that Bedside wrote for this command, with its header row unchanged",
-        )
+        found = f"no column {', '.join(lacking)}" if lines else "is empty"
+        do = "Pass a sheet that Bedside wrote for this command, with its header row unchanged"
+        raise InputError(path, found=found, expected=f"the columns {', '.join(wanted)}", do=do)
     if twice := [name for name in wanted if columns.count(name) > 1]:
-        raise InputError(
-            path,
-            found=f"column {', '.join(twice)} twice",
-            expected="each column once",
-            do="Delete or rename one of them",
-        )
+        found, do = f"column {', '.join(twice)} twice", "Delete or rename one of them"
+        raise InputError(path, found=found, expected="each column once", do=do)
     rows = [(f"{path}, row {number}", row) for number, row in lines[1:]]
     if not rows:  # a rater would be left out unnoticed
-        raise InputError(
-            path, found="no filled row", expected="a filled-in sheet", do="Fill it in, or leave it out of the command"
-        )
+        do = "Fill it in, or leave it out of the command"
+        raise InputError(path, found="no filled row", expected="a filled-in sheet", do=do)
     for where, row in rows:
         if any(row[len(columns) :]):  # of which cell the comma stands unquoted, nobody knows
-            raise InputError(
-                where,
-                found=how_many(len(row), "cell"),
-                expected=f"{len(columns)}, one for each column",
-                do="Put quotes around a cell that holds the separator",
-            )
+            expected, do = f"{len(columns)}, one for each column", "Put quotes around a cell that holds the separator"
+            raise InputError(where, found=how_many(len(row), "cell"), expected=expected, do=do)
     # Spreadsheet programs leave empty cells at the end.
     blank = [""] * len(columns)
     return [(where, dict(zip(columns, [*row, *blank], strict=False))) for where, row in rows]
@@ -146,10 +130,7 @@ def rater_sheets(
     stand_in: str | None = None,
 ) -> dict[Path, bytes]:
     """One blank sheet per rater, R1, R2 and so on ("-R1" after the name of `path`): a row per item, in an order of its
-    own.
-
-    With different orders, no item is always met by tired raters.
-    """
+    own, so that no item is always met by tired raters."""
     sheets = {}
     for rater in (f"R{number}" for number in range(1, raters + 1)):
         order = list(items)
@@ -174,12 +155,10 @@ def check_complete(
     """
     for rater, own in given.items():
         if missing := [item for item in items if item not in own]:
-            raise InputError(
-                f"rater {rater}, task {task}" if task else f"rater {rater}",
-                found=f"no {mark} of {len(missing):,} of {len(items):,} {kind}, the first {name(missing[0])}",
-                expected=f"all {len(items):,} {kind}",
-                do="Name the sheets of all raters, complete",
-            )
+            where = f"rater {rater}, task {task}" if task else f"rater {rater}"
+            found = f"no {mark} of {len(missing):,} of {len(items):,} {kind}, the first {name(missing[0])}"
+            do = "Name the sheets of all raters, complete"
+            raise InputError(where, found=found, expected=f"all {len(items):,} {kind}", do=do)
 
 
 def _cell(value: Any) -> Any:
@@ -187,10 +166,8 @@ def _cell(value: Any) -> Any:
 
 
 def write_new(contents: Mapping[Path, bytes]) -> list[Path]:
-    """Write all files or none; returns the files written.
-
-    Raises InputError for an existing file: a sheet may hold hours of work.
-    """
+    """Write all files or none, and return them. Raises InputError for an existing file: a sheet may hold hours of
+    work."""
     for place in contents:
         if is_there(place):
             raise InputError(place, found="an existing file", expected="a new name", do="Choose another -o")

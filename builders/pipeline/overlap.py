@@ -1,8 +1,5 @@
 """Runs several batches of a stage that asks a model at once, so that none waits for the last answer of another.
 
-    overlapped(work, units, advance)        # as `work(*unit)` one after the other, but for the waiting
-    overlap = under_way()                   # within a batch: what it shares with the others, or None when it is alone
-
 Each batch runs in a thread, and all requests in one event loop of the main thread, where Ctrl-C arrives: they share a
 client, a limit and a store of answers. Requests are sent in the order in which they were made.
 
@@ -149,15 +146,17 @@ def overlapped(
 def asked_by(
     engine: Engine, work: Work, units: Sequence[tuple[str, Sequence[Batch]]], advance: Callable[[int], None]
 ) -> None:
-    """Works on the units like `overlapped`, with as many of the `engine`'s processes as the requests justify.
-
-    Raises: as `overlapped`; BedsideError when a process died.
-    """
+    """Works on the units like `overlapped`, with as many of the `engine`'s processes as the requests justify; also
+    raises BedsideError when a process died."""
     stage = work.stage
     most = min(engine.slots, stage.requests // PER_PROCESS, len(units) // AT_ONCE)
     most = most if engine.spread else min(most, os.cpu_count() or 1)
     asking = _Asking(work, most, engine.spread)
-    if most < 2 or not _sendable(asking):
+    try:
+        sent = most > 1 and pickled(asking, "")
+    except Unsendable:  # the model cannot be opened again in another process: it may be a user's own object
+        sent = None
+    if not sent:
         overlapped(work, units, advance)
         return
     size = min(4 * AT_ONCE, max(AT_ONCE, len(units) // (4 * most)))
@@ -195,12 +194,3 @@ class _Asking:
 
     def told(self, unit: Sequence[tuple[str, Sequence[Batch]]]) -> str:
         return self.work.told([batch for _, batches in unit for batch in batches])
-
-
-def _sendable(asking: _Asking) -> bool:
-    """Whether the model can be opened again in another process; a user's own object may not be."""
-    try:
-        pickled(asking, "")
-    except Unsendable:
-        return False
-    return True

@@ -56,9 +56,8 @@ def batched(rows: Iterable[Row], most: int) -> Iterator[list[Row]]:
 def to_table(rows: Sequence[Row], schema: pa.Schema, *, where: str, key: str) -> pa.Table:
     """The rows as a table of exactly this schema.
 
-    Raises: BuildError naming `where`, the row's key, the column, the type found and the type expected when a column is
-    missing, unknown, null though declared not null, or of another type. Values are never shown: a row may hold what
-    an error message must not tell.
+    Raises: BuildError naming `where`, the row's key, the column, the type found and the type expected. Values are never
+    shown: a row may hold what an error message must not tell.
     """
     names = set(schema.names)
     for row in rows:

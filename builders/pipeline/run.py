@@ -114,8 +114,7 @@ def run(
     kept, engine = Workspace(store or workspace), engine or Local()
     with kept.store.held(workspace) as check:
         try:
-            read = _spool(source, stages[0].schema_in, kept, key, batch_rows, source_identity, progress)
-            result = _found(kept, kept.load(read))
+            read, result = _spool(source, stages[0].schema_in, kept, key, batch_rows, source_identity, progress)
             _check_bad(result, records or result.rows_in, max_bad, workspace)
             batches: Sequence[Batch] = result.kept
             # a source without unreadable rows has nothing to account for
@@ -173,9 +172,8 @@ def _check_chain(stages: Sequence[Stage], key: str) -> None:
     for stage in stages:
         for schema in (stage.schema_in, stage.schema_out):
             if key not in schema.names or not pa.types.is_string(schema.field(key).type):
-                raise BuildError(
-                    f"stage {stage.name}: the key column {key!r} must be a string in {schema_text(schema)}"
-                )
+                found = f"the key column {key!r} must be a string in {schema_text(schema)}"
+                raise BuildError(f"stage {stage.name}: {found}")
 
 
 def _spool(
@@ -186,8 +184,8 @@ def _spool(
     batch_rows: int,
     identity: str,
     progress: Progress | None,
-) -> str:
-    """Store the rows of the source as batches, with those that could not be read; returns the name of this result."""
+) -> tuple[str, Result]:
+    """Store the rows of the source as batches, with those that could not be read: the result, and its name."""
     name = _name("source", code_digest(_spool), identity, schema_text(schema), key, batch_rows)
     result = store.load(name)
     meter = Meter(progress, "source", rows=result.rows_in if result else None, batches=1)
@@ -204,9 +202,9 @@ def _spool(
             batches.append(store.write(table))
             meter.advance(len(part))
         result = Result(sum(batch.rows for batch in batches) + len(bad), tuple(batches), tuple(bad))
-        store.save(name, result)
+        result = store.save(name, result)
     meter.finish(len(result.excluded))
-    return name
+    return name, result
 
 
 def _good(source: Iterable[Row | BadRow], bad: list[ExcludedRow]) -> Iterator[Row]:
@@ -217,16 +215,15 @@ def _good(source: Iterable[Row | BadRow], bad: list[ExcludedRow]) -> Iterator[Ro
         elif isinstance(row, dict):
             yield row
         else:
-            raise BuildError(
-                f"source: row {number}: found a {type(row).__name__}, expected a dict of columns, or BadRow"
-            )
+            found = f"found a {type(row).__name__}, expected a dict of columns, or BadRow"
+            raise BuildError(f"source: row {number}: {found}")
 
 
 def _run_stage(
     work: Work, batches: Sequence[Batch], engine: Engine, progress: Progress | None
 ) -> tuple[list[str], StageCount, list[Batch]]:
-    """Run a stage on every batch (or, for a `whole` stage, on all of them as one); returns the names of the results, in
-    order, and their totals."""
+    """Run a stage on every batch (or, for a `whole` stage, on all of them as one): the names of the results, in order,
+    their totals, and the batches that remain."""
     stage = work.stage
     units = [(batch,) for batch in batches] if not stage.whole else [tuple(batches)] if batches else []
     code = code_digest(work)
@@ -259,14 +256,11 @@ def _run_stage(
 
 
 def _all_recorded(store: Workspace, names: Sequence[str]) -> Iterator[Result]:
-    return (_found(store, result) for result in store.loaded(names))
-
-
-def _found(store: Workspace, result: Result | None) -> Result:
-    if result is None:
-        found = "a finished result disappeared while the build was using it"
-        raise BedsideError(store, found=found, do="Run the same command again")
-    return result
+    for result in store.loaded(names):
+        if result is None:
+            found = "a finished result disappeared while the build was using it"
+            raise BedsideError(store, found=found, do="Run the same command again")
+        yield result
 
 
 def _name(*parts: Any) -> str:

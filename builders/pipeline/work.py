@@ -55,10 +55,8 @@ class Work:
         return [stage.name, stage.version, settings, *schemas, self.key, self.batch_rows if stage.whole else 0]
 
     def __call__(self, name: str, unit: Sequence[Batch]) -> int:
-        """Work on one batch and record the result under `name`; returns the number of rows that came in.
-
-        A process that was thought lost may do the same work: whichever records first determines the result.
-        """
+        """Work on one batch and record the result under `name`, unless a process that was thought lost did so first;
+        returns the number of rows that came in."""
         _resumed.set(self.resumed)
         excluded: list[ExcludedRow] = []
         if self.stage.whole:
@@ -153,6 +151,6 @@ def _text_or_none(row: Row, column: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def schema_text(schema: pa.Schema) -> str:
+def schema_text(schema: Iterable[pa.Field]) -> str:
     """The columns and types of a schema, without its metadata."""
     return ", ".join(f"{field.name}: {field.type}{'' if field.nullable else ' not null'}" for field in schema)

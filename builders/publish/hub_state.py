@@ -8,7 +8,7 @@ at what the Hub holds.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,8 +22,9 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined]  # exported la
 )
 
 from builders.publish.local_release import LocalFile, LocalRelease
+from builders.publish.plan import TAG, message
 from builders.publish.watch import DeadlinePassed, Watch
-from builders.release.naming import CROISSANT
+from builders.release.croissant import CROISSANT
 from loaders.errors import InputError, first_of
 from loaders.files.disk import scratch
 from loaders.files.json_values import read_object
@@ -78,6 +79,12 @@ class Refs:
 
     head: str
     tags: Mapping[str, str]
+
+    @property
+    def versions(self) -> list[tuple[str, str]]:
+        """Versions and their commits, newest first."""
+        versions = [(tag, commit) for tag, commit in self.tags.items() if TAG.fullmatch(tag)]
+        return sorted(versions, key=lambda version: version_key(version[0]), reverse=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +244,44 @@ class HubRepo:
             except InputError:
                 return {}
 
+    def other_release(self, refs: Refs, release: LocalRelease) -> str | None:
+        """What main or a version holds that a release like this one must not follow; None if it may. That is a release
+        of another corpus or, for a stand-in, one of real data."""
+        for revision, commit in {"main": refs.head, **dict(refs.versions)}.items():
+            claim = self.claim(commit) if commit else None
+            if claim is not None and claim.corpus != release.manifest.corpus:
+                return f"{revision} holds a release of {claim.corpus}"
+            if claim is not None and release.manifest.stand_in is not None and not claim.stand_in:
+                return f"{revision} holds real data, but this release is a stand-in"
+        return None
+
+    def foreign(self, refs: Refs, release: LocalRelease, paths: Iterable[str]) -> tuple[str, ...]:
+        """Those of `paths` whose content on main was not put there by a release of this corpus."""
+        left = {path: self.files(refs.head)[path].blob_id for path in paths}
+        commits = self._releases(refs)
+        while left and (commit := next(commits, None)) is not None:
+            claim = self.claim(commit)
+            if claim is not None and claim.corpus == release.manifest.corpus:
+                ours = {file.blob_id for file in self.files(commit).values() if claim.holds(file)}
+                left = {path: blob for path, blob in left.items() if blob not in ours}
+        return tuple(sorted(left))
+
+    def underway(self, refs: Refs) -> Iterator[tuple[str, str]]:
+        """Versions that main holds without a tag, since its newest commit with one, and their commits: they are being
+        published, or somebody was interrupted."""
+        if refs.head and refs.head not in refs.tags.values() and NAME in self.files(refs.head):
+            for commit, title in self.commits():
+                if commit in refs.tags.values():
+                    return
+                if version := _version_in(title):
+                    yield version, commit
+
+    def _releases(self, refs: Refs) -> Iterator[str]:
+        """Commits that may be releases: those of the versions, then those of main that never got a tag."""
+        tagged = dict.fromkeys(commit for _, commit in refs.versions)
+        yield from tagged
+        yield from (commit for commit, title in self.commits() if commit not in tagged and _version_in(title))
+
     def find(self, release: LocalRelease, *, since: str) -> str | None:
         """The commit after `since` on main that holds exactly this release, if there is one."""
         for commit, _ in self.commits():
@@ -250,6 +295,17 @@ class HubRepo:
         """The commits of main with their titles, newest first."""
         listed = partial(self.api.list_repo_commits, self.repo_id, repo_type="dataset")
         return [(commit.commit_id, commit.title) for commit in self.ask("checking the commits", listed)]
+
+
+def version_key(tag: str) -> list[int]:
+    """The sort key of a version."""
+    return [int(number) for number in tag.removeprefix("v").split(".")]
+
+
+def _version_in(title: str) -> str:
+    """The version that a commit with this title published; "" if it published none."""
+    version = title.removeprefix(message(""))
+    return version if title == message(version) and TAG.fullmatch(version) else ""
 
 
 def _same(held: RepoFile, file: LocalFile) -> bool:

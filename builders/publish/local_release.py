@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from builders.release.naming import CARD, CROISSANT, named_card, named_croissant
+from builders.release.cards import CARD, named_card
+from builders.release.croissant import CROISSANT, named_croissant
 from loaders.errors import InputError, ReleaseError
 from loaders.files.json_values import read_object
 from loaders.files.opening import read_file

@@ -14,8 +14,7 @@ from typing import NoReturn
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, DatasetInfo
 from huggingface_hub.errors import LocalTokenNotFoundError
 
-from builders.publish.belongings import foreign, other_release, underway, version_key, versions_of
-from builders.publish.hub_state import LONGEST_WAIT, OF_THE_HUB, RETRIED_ATTEMPTS, HubFault, HubRepo, Refs
+from builders.publish.hub_state import LONGEST_WAIT, OF_THE_HUB, RETRIED_ATTEMPTS, HubFault, HubRepo, Refs, version_key
 from builders.publish.local_release import LocalRelease
 from builders.publish.plan import Plan, Published, Wishes, message
 from builders.publish.watch import in_minutes
@@ -111,7 +110,7 @@ class Publication:
         if self.wishes.get("private") and not self._info().private:
             do = "Make it private in its settings on the Hub, or publish without --private."
             self._stop("the repository is public", expected="a private repository, as requested", do=do)
-        if (other := other_release(self.hub, refs, self.release)) is not None:
+        if (other := self.hub.other_release(refs, self.release)) is not None:
             kind = " that are stand-ins" if self.release.manifest.stand_in is not None else ""
             expected = f"only releases of {self.release.manifest.corpus}{kind}"
             do = "Publish this release to its own repository; no option replaces the other release."
@@ -127,7 +126,7 @@ class Publication:
         folders = tuple(name for name in named if name.endswith("/"))
         lost = [path for path in difference.changed if path in self.hub.files(refs.head)] + [*difference.extra]
         lost = [path for path in lost if path not in named and not path.startswith(folders)]
-        unasked = foreign(self.hub, refs, self.release, lost)
+        unasked = self.hub.foreign(refs, self.release, lost)
         return Plan(False, refs.head, difference.changed, difference.extra, unasked)
 
     def _check_replaced(self, plan: Plan) -> None:
@@ -171,8 +170,8 @@ class Publication:
     def _check_newest(self, refs: Refs) -> None:
         """main, which readers get if they name no version, never goes back, nor from one release to another of the same
         version, since only one gets its tag: a version must come after all others."""
-        held = [(version, commit, "is published") for version, commit in versions_of(refs)[:1]]
-        held += [(*found, "is on main, and its tag is not set yet") for found in underway(self.hub, refs)]
+        held = [(version, commit, "is published") for version, commit in refs.versions[:1]]
+        held += [(*found, "is on main, and its tag is not set yet") for found in self.hub.underway(refs)]
         for version, commit, state in held:
             if version_key(version) > version_key(self.tag):
                 why = f"main would go back to {self.tag}"

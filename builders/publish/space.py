@@ -40,7 +40,7 @@ def publish_page(page: Path, repo_id: str, *, api: HfApi | None = None) -> str:
     check_name(repo_id, "Space")
     api = api or HfApi()
     try:
-        others = [] if _made(api, repo_id) else _of_others(api, repo_id)
+        others = _others(api, repo_id)
     except Exception as error:  # the library does not check the replies it gets
         raise HubError(f"Space {repo_id}", found=in_words(error), expected="a Space with write permission") from error
     if others:
@@ -55,16 +55,12 @@ def publish_page(page: Path, repo_id: str, *, api: HfApi | None = None) -> str:
     return f"{api.endpoint}/spaces/{repo_id}"
 
 
-def _made(api: HfApi, repo_id: str) -> bool:
-    """Whether the Space was missing and is now created: the files that the Hub puts into a new one are nobody's."""
-    if api.repo_exists(repo_id, repo_type="space"):
-        return False
-    api.create_repo(repo_id, repo_type="space", space_sdk="static")
-    return True
-
-
-def _of_others(api: HfApi, repo_id: str) -> list[str]:
-    """The files of a Space that somebody else filled; none if it is empty or shows a page of ours."""
+def _others(api: HfApi, repo_id: str) -> list[str]:
+    """The files of a Space that somebody else filled; none if it is empty, shows a page of ours, or was missing and is
+    now created: the files that the Hub puts into a new one are nobody's."""
+    if not api.repo_exists(repo_id, repo_type="space"):
+        api.create_repo(repo_id, repo_type="space", space_sdk="static")
+        return []
     held = set(api.list_repo_files(repo_id, repo_type="space"))
     if "README.md" in held:
         card = Path(api.hf_hub_download(repo_id, "README.md", repo_type="space"))

@@ -16,10 +16,9 @@ from huggingface_hub import DatasetCard
 from huggingface_hub.repocard import REGEX_YAML_BLOCK
 
 from builders.licences import UNKNOWN, covers, read_licence
-from builders.release.cards import GATE_TEXT, config_info, config_metadata, other_tables, size_category
-from builders.release.croissant import STATED, STATEMENT, croissant, stated, text_digest
+from builders.release.cards import CARD, GATE_TEXT, config_info, config_metadata, other_tables, size_category
+from builders.release.croissant import CROISSANT, STATED, STATEMENT, croissant, named_croissant, stated, text_digest
 from builders.release.diff import by_name, changes
-from builders.release.naming import CARD, CROISSANT, named_croissant
 from loaders.errors import InputError
 from loaders.files.json_values import read_object
 from loaders.files.paths import is_file
@@ -43,7 +42,7 @@ def _head(card: str) -> Any:
 
 
 def check_card(folder: Path, manifest: Manifest, card: str | None, *, tables: bool) -> Iterator[Problem]:
-    """What is wrong with a card, whose text is `card` if its digest is right; its `tables` may not be checked."""
+    """What is wrong with a card, whose text is `card` if its digest is right."""
     if is_file(folder / CARD):
         yield from _check_yaml(folder, manifest)
         if card is not None:
@@ -81,8 +80,8 @@ def _check_yaml(folder: Path, manifest: Manifest) -> list[Problem]:
 
 
 def _check_terms(card: str, manifest: Manifest) -> Iterator[Problem]:
-    """What the card says about terms: whether the licence of the whole covers those of the rows if the statistics count
-    them, and whether the gate is the maintainer's."""
+    """Whether the licence of the whole covers those of the rows, if the statistics count them, and whether the gate is
+    the maintainer's."""
     counted = manifest.statistics.get("licence") if isinstance(manifest.statistics, dict) else None
     try:
         said = _head(card)
@@ -118,7 +117,7 @@ def _check_config(
 
 
 def check_croissant(folder: Path, manifest: Manifest, card: str) -> Iterator[Problem]:
-    """Where croissant.json is not what the manifest and the card make of it. Of what only publishing adds (`naming`), a
+    """Where croissant.json is not what the manifest and the card make of it. Of what only publishing adds (`ADDED`), a
     published one may say what it likes, but for its creator, who is the owner of its repository."""
     try:
         stored = read_object(folder / CROISSANT)
@@ -131,9 +130,8 @@ def check_croissant(folder: Path, manifest: Manifest, card: str) -> Iterator[Pro
         for name, digest in cast(dict[str, str], manifest.settings.get(STATED) or {}).items():
             if text_digest(statement.get(name, "")) != digest:
                 heading, place = STATEMENT[name]
-                yield Problem(
-                    f"{CROISSANT}: {place}", f"another text on {heading!r}", f"SHA-256 {digest}, of the manifest"
-                )
+                expected = f"SHA-256 {digest}, of the manifest"
+                yield Problem(f"{CROISSANT}: {place}", f"another text on {heading!r}", expected)
         parts = ({name: by_name(part) for name, part in whole.items()} for whole in (stored, json.loads(made)))
         for change in changes("", *parts):
             texts = ["nothing" if value is None else as_text(value) for value in (change.a, change.b)]

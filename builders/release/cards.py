@@ -13,8 +13,7 @@ of the head, is replaced by a fact of the manifest:
     {{ statement }}  {{ citation }}     the data statement of the head, and BibTeX of its paper and of this software
 
 Besides what the Hub knows, the head may hold `statement` (parts by name, `croissant.STATEMENT`) and `bibtex`: both
-appear in the card and in croissant.json. Until it is published, a card has the placeholders of
-`builders.release.naming` for its repository and version.
+appear in the card and in croissant.json. Until it is published, a card has placeholders for its repository and version.
 """
 
 from __future__ import annotations
@@ -41,6 +40,9 @@ SOFTWARE = f"""@software{{bedside,
   version = {{{__version__}}},
   license = {{MIT}}
 }}"""
+CARD = "README.md"
+REPOSITORY, TAG, SAME_TAG = "<this repository>", "<one of its tags, such as v1.0.0>", "<the same tag>"
+"""Placeholders in a card for the repository and the version as which it will be published."""
 GATE_TEXT = "gate_text"
 """The setting of a release that holds the SHA-256 of the terms that its maintainer asks readers to accept."""
 _HEAD = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
@@ -121,6 +123,11 @@ def render_croissant(
 ) -> str:
     """The croissant.json of a release whose card this template makes. Raises: ReleaseError as `render_card`."""
     return croissant(manifest, *_filled(template, manifest, facts or {}, own or {})[:3])
+
+
+def named_card(text: str, repository: str, tag: str) -> str:
+    """A card with the repository and the version that it was published as."""
+    return text.replace(REPOSITORY, repository).replace(TAG, tag).replace(SAME_TAG, tag)
 
 
 def size_category(rows: int) -> str:

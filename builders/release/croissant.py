@@ -2,9 +2,9 @@
 
     https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html
 
-It is built from the manifest, the head of the card, and the card's data statement, which is repeated here as the fields
-of responsible AI (RAI): all that NeurIPS asks of a data set since 2026 are there. It holds no time; address and version
-are filled in when the release is published.
+It is built from the manifest, the head of the card, and the card's data statement, as the fields of responsible AI
+(RAI): all that NeurIPS asks of a data set since 2026 are there. It holds no time; address and version are filled in
+when the release is published.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from loaders.files.yaml_values import parse_yaml
 from loaders.manifest import Config, Json, Manifest
 from loaders.schema import features_of
 
+CROISSANT = "croissant.json"
+ADDED = ("url", "version", "datePublished", "creator")
+"""Fields that only a published release has, or that only publishing can fill."""
 VERSION, RAI = "http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"
 PARQUET = "application/x-parquet"
 
@@ -94,6 +97,18 @@ def croissant(manifest: Manifest, head: Mapping[str, Any], statement: Mapping[st
     return json.dumps({name: value for name, value in said.items() if value}, ensure_ascii=False, indent=1) + "\n"
 
 
+def named_croissant(text: str, address: str, tag: str, date: str = "") -> str:
+    """The croissant.json of a release at that address under that tag, published on that date if one is given.
+
+    Its creator is the owner of the repository, not the software that built the data set.
+    """
+    hub, _, repository = address.rpartition("/datasets/")
+    owner = repository.partition("/")[0]
+    creator = {"@type": "sc:Organization", "name": owner, "url": f"{hub}/{owner}"}
+    document = json.loads(text) | {"url": address, "version": tag.removeprefix("v"), "creator": creator}
+    return json.dumps(document | ({"datePublished": date} if date else {}), ensure_ascii=False, indent=1) + "\n"
+
+
 def read_statement(path: Path) -> dict[str, str]:
     """The parts of a data statement in a YAML file, one text each. Raises: InputError."""
     parts = parse_yaml(read_text(path, expected="a data statement"), path)
@@ -128,25 +143,24 @@ def _files(manifest: Manifest) -> Iterator[Json]:
     for name in manifest.shards(*manifest.splits):
         facts = manifest.files[name]
         yield {
-            "@type": "cr:FileObject",
-            "@id": name,
-            "name": name,
+            **_named("cr:FileObject", name),
             "contentUrl": name,
             "contentSize": f"{facts.size} B",
             "encodingFormat": PARQUET,
             "sha256": facts.sha256,
         }
     for config in manifest.named_configs():
-        if len(manifest.shards(*config.splits)) == 1:
-            continue  # its records are read from the file itself
-        yield {
-            "@type": "cr:FileSet",
-            "@id": f"files-of-{config.name}",
-            "name": f"files-of-{config.name}",
-            "encodingFormat": PARQUET,
-            # They are contained in nothing, but lie beside this file: readers take `containedIn` to mean an archive.
-            "includes": [f"data/{split}-*.parquet" for split in config.splits],
-        }
+        if len(manifest.shards(*config.splits)) > 1:  # the records of one file are read from itself
+            yield {
+                **_named("cr:FileSet", f"files-of-{config.name}"),
+                "encodingFormat": PARQUET,
+                # They lie beside this file, in nothing: readers take `containedIn` to mean an archive.
+                "includes": [f"data/{split}-*.parquet" for split in config.splits],
+            }
+
+
+def _named(kind: str, name: str) -> Json:
+    return {"@type": kind, "@id": name, "name": name}
 
 
 def _records(manifest: Manifest, config: Config) -> Json:
@@ -156,9 +170,7 @@ def _records(manifest: Manifest, config: Config) -> Json:
         {"fileObject": {"@id": names[0]}} if len(names) == 1 else {"fileSet": {"@id": f"files-of-{config.name}"}}
     )
     return {
-        "@type": "cr:RecordSet",
-        "@id": config.name,
-        "name": config.name,
+        **_named("cr:RecordSet", config.name),
         "description": f"Splits: {', '.join(config.splits)}.",
         "key": {"@id": f"{config.name}/{manifest.key}"},
         "field": [
@@ -173,20 +185,15 @@ def _field(place: str, name: str, feature: Any, files: Json, column: str, path: 
     import datasets
 
     source: Json = {**files, "extract": {"column": column}}
-    steps: list[Any] = [{"jsonPath": step} for step in path]
     several = isinstance(feature, list | datasets.List | datasets.LargeList)
-    if isinstance(feature, datasets.Image):
-        steps.append({"jsonPath": "bytes"})
-    if steps:
-        source["transform"] = steps
+    if steps := (*path, *["bytes"] * isinstance(feature, datasets.Image)):
+        source["transform"] = [{"jsonPath": step} for step in steps]
     said: Json = {"@type": "cr:Field", "@id": place, "name": name, "source": source}
     if several:
         feature = feature[0] if isinstance(feature, list) else feature.feature
         said |= {"isArray": True, "arrayShape": "-1"}
     if isinstance(feature, dict):
-        parts = [
-            _field(f"{place}/{part}", part, inner, files, column, (*path, part)) for part, inner in feature.items()
-        ]
+        parts = (_field(f"{place}/{part}", part, one, files, column, (*path, part)) for part, one in feature.items())
         return said | {"subField": list(parts)}
     if isinstance(feature, datasets.Image):
         return said | {"dataType": "sc:ImageObject"}

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -47,11 +48,8 @@ class Environment:
     def made(
         cls, checkout: Checkout, extras: Sequence[str], folder: Path, interpreter: str = sys.executable
     ) -> Environment:
-        """The environment in `folder`, made by `interpreter`; an existing one made from the same locks is reused.
-
-        Raises: InputError for an extra without a lock, and for a folder that something else lies in; BedsideError when
-        it cannot be made.
-        """
+        """The environment in `folder`, made by `interpreter`; one made from the same locks is reused. Raises InputError
+        for an extra without a lock, and for a folder that something else lies in; BedsideError."""
         locks = [checkout.lock(name) for name in dict.fromkeys(("base", *extras))]
         python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
         wanted = "".join(f"{path.name} {file_digest(path)}\n" for path in locks) + f"{interpreter}\n"
@@ -68,10 +66,8 @@ class Environment:
             pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
             if (uv := shutil.which("uv")) is not None:  # does the same faster
                 pip = [uv, "pip", "install", "--python", str(python)]
-            _run(
-                [*pip, "--require-hashes", "--no-deps", "--quiet", *named],
-                "the locked packages from PyPI; a lock made for another Python may lack a package",
-            )
+            expected = "the locked packages from PyPI; a lock made for another Python may lack a package"
+            _run([*pip, "--require-hashes", "--no-deps", "--quiet", *named], expected)
             write_whole(made_from, wanted.encode())  # last: it says that the environment is complete
         return cls(checkout, python)
 
@@ -95,8 +91,7 @@ class Environment:
             said = iter(running.stdout)
             for line in takewhile(lambda line: line.rstrip("\n") != until, said):
                 print(line, end="", flush=True)
-            for _ in said:  # otherwise it would wait for a reader
-                pass
+            deque(said, maxlen=0)  # otherwise it would wait for a reader
         if running.returncode:
             do = "See its output above; run the same command again to resume"
             raise BedsideError(f"bedside {words[0]}", found=f"exit code {running.returncode}", expected="0", do=do)

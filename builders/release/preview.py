@@ -9,7 +9,8 @@ first, and which parts of a row are shown.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,11 @@ def write_preview(
     manifest = Manifest.read(folder)
     splits = list(manifest.splits)
     counts = Table("Rows", "split", ["rows"], [(name, [facts.rows]) for name, facts in manifest.splits.items()])
-    stages = [[stage.name, stage.rows_in, stage.rows_out, _reasons(stage.excluded)] for stage in manifest.stages]
+    reasons = ("; ".join(f"{reason} {n:,}" for reason, n in stage.excluded.items()) for stage in manifest.stages)
+    stages = [
+        (stage.name, stage.rows_in, stage.rows_out, why or "none")
+        for stage, why in zip(manifest.stages, reasons, strict=True)
+    ]
     with understood(
         folder, expected="a release as `bedside build` wrote it", do=f"`bedside verify {folder}` lists what is wrong"
     ):
@@ -84,10 +89,9 @@ def entries(folder: Path, part: Preview, *, corpus: Corpus | None = None, rows: 
     manifest = Manifest.read(folder)
     manifest.require(folder)
 
-    def read() -> Iterator[Row]:
-        read = read_rows(folder, manifest)
-        return map(Upgrade.of(manifest, corpus.features, corpus.migrations, str(folder)), read) if corpus else read
-
+    read: Iterable[Row] = read_rows(folder, manifest)
+    if corpus:
+        read = map(Upgrade.of(manifest, corpus.features, corpus.migrations, str(folder)), read)
     return [_shown(part, row, manifest) for row in _sample(read, manifest.key, part.first, rows, seed)]
 
 
@@ -103,10 +107,6 @@ def _shown(part: Preview, row: Row, manifest: Manifest) -> Entry:
     return entry
 
 
-def _reasons(excluded: Mapping[str, int]) -> str:
-    return "; ".join(f"{reason} {count:,}" for reason, count in excluded.items()) or "none"
-
-
 def by_split(title: str, column: str, counts: Mapping[str, Mapping[str, int]], splits: Sequence[str]) -> Table:
     """A table of counts by split, from statistics of the form {name: {split: number}}."""
     return Table(title, column, splits, [(name, [of.get(split, 0) for split in splits]) for name, of in counts.items()])
@@ -117,24 +117,18 @@ def counted(title: str, column: str, counts: Mapping[str, int], head: str) -> Ta
     return Table(title, column, [head], [(name, [count]) for name, count in counts.items()])
 
 
-def _sample(
-    read: Callable[[], Iterator[Row]], key: str, first: Callable[[Row], bool], count: int, seed: int
-) -> list[Row]:
-    """A reservoir sample of each kind, in constant memory: rows that come first (a quarter, or what others leave), and
-    all others."""
+def _sample(rows: Iterable[Row], key: str, first: Callable[[Row], bool], count: int, seed: int) -> list[Row]:
+    """Rows drawn by seed, in constant memory: first a quarter that come first, or what others leave; then others."""
     draw = random.Random(seed)
-    early = _reservoir(filter(first, read()), count // 4, draw, key)
-    others = _reservoir((row for row in read() if not first(row)), count - len(early), draw, key)
-    if len(early) + len(others) < count:
-        early = _reservoir(filter(first, read()), count - len(others), draw, key)
-    return [*early, *others]
-
-
-def _reservoir(rows: Iterator[Row], count: int, draw: random.Random, key: str) -> list[Row]:
-    kept: list[Row] = []
-    for number, row in enumerate(rows):
-        if len(kept) < count:
-            kept.append(row)
-        elif (place := draw.randrange(number + 1)) < count:
-            kept[place] = row
-    return sorted(kept, key=lambda row: str(row[key]))
+    kept: dict[bool, list[Row]] = {True: [], False: []}  # a reservoir of each kind
+    seen = Counter[bool]()
+    for row in rows:
+        kind = bool(first(row))
+        seen[kind] += 1
+        if len(kept[kind]) < count:
+            kept[kind].append(row)
+        elif (place := draw.randrange(seen[kind])) < count:
+            kept[kind][place] = row
+    early = min(len(kept[True]), max(count // 4, count - len(kept[False])))
+    parts = ((kept[True], early), (kept[False], min(len(kept[False]), count - early)))
+    return [row for some, n in parts for row in sorted(draw.sample(some, n), key=lambda row: str(row[key]))]

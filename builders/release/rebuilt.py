@@ -1,8 +1,7 @@
 """Compares a published release with a rebuilt one: is the content the same, and why do the bytes of files differ?
 
-The content is that of the rows, read from both. Files may differ even if it does not: other versions of the libraries
-write the same rows as other bytes. What a file says about its writer is the proof; what cannot be explained is
-reported.
+Other versions of the libraries write the same rows as other bytes. What a file says about its writer is the proof; what
+cannot be explained is reported.
 """
 
 from __future__ import annotations
@@ -14,8 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from builders.release.cards import CARD, REPOSITORY, SAME_TAG, TAG
+from builders.release.croissant import ADDED, CROISSANT
 from builders.release.diff import Change, Diff, diff
-from builders.release.naming import ADDED, CARD, CROISSANT, REPOSITORY, SAME_TAG, TAG
 from builders.release.verify import verify
 from loaders.errors import InputError
 from loaders.files.json_values import read_object
@@ -52,8 +52,8 @@ class Rebuilt:
         """Whether rows, their order, columns and exclusions are the same."""
         found = self.difference
         rows = found.added.count + found.removed.count + found.changed.count
-        moved = bool(found.moved or found.reordered or found.exclusions or found.schema)
-        return not rows and not moved and found.content_a == found.content_b
+        other = rows or found.moved or found.reordered or found.exclusions or found.schema
+        return not other and found.content_a == found.content_b
 
     @property
     def proved(self) -> bool:
@@ -62,10 +62,8 @@ class Rebuilt:
 
 
 def compare(published: Path, again: Path) -> Rebuilt:
-    """Compare a published release with the one that was built again.
-
-    Raises: ReleaseError when one is no release, or they are of different corpora.
-    """
+    """Compare a published release with the one that was built again. Raises: ReleaseError when one is no release, or
+    they are of different corpora."""
     old, new = Manifest.read(published), Manifest.read(again)
     difference = diff(published, again)
     names = sorted(old.files.keys() | new.files.keys())

@@ -12,12 +12,11 @@ from loaders.files.paths import is_file, is_folder
 
 
 def resolve(source: str) -> Path:
-    """The folder of a release: an existing folder, or REPO[@TAG] downloaded into the Hub cache.
-
-    The downloaded commit must be the one that the Hub says the tag names. `HF_HUB_OFFLINE=1` uses only the cache.
+    """The folder of a release: an existing folder, or REPO[@TAG] downloaded into the Hub cache; `HF_HUB_OFFLINE=1` uses
+    only the cache.
 
     Raises: ReleaseError when it is neither; HubError when the Hub does not answer, has no such data set or tag, or
-    gave another commit.
+    gave another commit than the tag names.
     """
     if is_folder(Path(source)):
         return Path(source)

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from builders.pipeline.rows import BuildError, Row, to_table
 from builders.pipeline.run import EXCLUSIONS
+from builders.pipeline.work import schema_text
 from loaders.errors import InputError, ReleaseError
 from loaders.files.bad_rows import BadRow
 from loaders.files.disk import writing
@@ -42,20 +43,16 @@ GROUP_BYTES = 64_000_000
 
 
 def read_rows(folder: Path, manifest: Manifest, *splits: str) -> Iterator[Row]:
-    """The rows of a release (of these splits, or of all in split order).
-
-    Raises: ReleaseError naming the shard that cannot be read, or whose columns differ from the manifest.
-    """
+    """The rows of a release (of these splits, or of all in split order). Raises: ReleaseError naming the shard that
+    cannot be read, or whose columns differ from the manifest."""
     schema = features_of(manifest, str(folder)).arrow_schema
     for shard in manifest.shards(*(splits or manifest.splits)):
         yield from read_parquet(folder, shard, schema, manifest.key)
 
 
 def read_parquet(folder: Path, name: str, schema: pa.Schema = EXCLUSIONS, key: str = "key") -> Iterator[Row]:
-    """The rows of one Parquet file of a release, each with its `key`; by default the exclusions file.
-
-    Raises: ReleaseError if it cannot be read, or holds other columns.
-    """
+    """The rows of one Parquet file of a release, each with its `key`; by default the exclusions file. Raises:
+    ReleaseError if it cannot be read, or holds other columns."""
     where = folder / name
     try:
         with open_parquet(where) as file:
@@ -81,11 +78,7 @@ def other_columns(found: pa.Schema, expected: pa.Schema) -> tuple[str, str] | No
     if found.equals(expected):
         return None
     more, less = (
-        [
-            f"{column.name}: {column.type}{'' if column.nullable else ' not null'}"
-            for column in own
-            if not any(column.equals(one) for one in other)
-        ]
+        [schema_text([column]) for column in own if not any(column.equals(one) for one in other)]
         for own, other in ((found, expected), (expected, found))
     )
     if not more and not less:
@@ -135,7 +128,7 @@ def write_shard(path: Path, rows: Iterable[Row], shape: Shape, take: Callable[[R
     Raises: BuildError when a row does not fit; BedsideError when the disk is full.
     """
     number, num_bytes = 0, 0
-    with shard(path, shape.schema, shape.canary) as write:
+    with parquet_file(path, shape.schema, shape.canary) as write:
         for group in _groups(rows, shape):
             table = to_table(group, shape.schema, where="release", key=shape.key)
             for row in table.to_pylist():
@@ -174,7 +167,7 @@ def _image(row: Row, name: str, key: str) -> dict[str, Any] | None:
 
 
 @contextmanager
-def shard(path: Path, schema: pa.Schema, canary: str | None = None) -> Iterator[Callable[[pa.Table], None]]:
+def parquet_file(path: Path, schema: pa.Schema, canary: str | None = None) -> Iterator[Callable[[pa.Table], None]]:
     """A Parquet file, on disk at the end, and what adds a table to it as one row group.
 
     The same tables give the same bytes, and the Hub stores equal parts once. A `canary` is in its metadata (`CANARY`).

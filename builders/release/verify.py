@@ -19,9 +19,10 @@ from builders.pipeline.keys import Keys
 from builders.pipeline.rows import Row
 from builders.pipeline.run import EXCLUSIONS
 from builders.release.card_checks import check_card, check_croissant, read_card
+from builders.release.cards import CARD
 from builders.release.counted import Measure, RowCheck
+from builders.release.croissant import CROISSANT
 from builders.release.diff import changes
-from builders.release.naming import CARD, CROISSANT
 from builders.release.shards import CANARY, other_columns, read_parquet
 from builders.release.write import EXCLUSIONS_FILE
 from loaders.corpus import Corpus

@@ -25,10 +25,11 @@ from pydantic import JsonValue
 from builders.licences import NOT_STATED
 from builders.pipeline.rows import BuildError, Row, to_table
 from builders.pipeline.run import EXCLUSIONS
+from builders.release.cards import CARD
 from builders.release.counted import Counted, Measure
-from builders.release.naming import CARD, CROISSANT
+from builders.release.croissant import CROISSANT
 from builders.release.parts import LINES, Stored, Written, shard_name, write_shards
-from builders.release.shards import GROUP_ROWS, Shape, read_rows, shard
+from builders.release.shards import GROUP_ROWS, Shape, parquet_file, read_rows
 from loaders.engines.engine import Engine
 from loaders.errors import BedsideError, InputError, ReleaseError, first_of
 from loaders.files.disk import beside, make_folder, write_whole, writing
@@ -108,15 +109,11 @@ def write_release(
     """
     out = resolved(out)  # a symlink is kept, and its target is replaced
     with _building(out) as (folder, made):
-        written = write_shards(
-            made,
-            rows,
-            Shape.of(facts.features, facts.key, facts.canary),
-            engine=engine,
-            tally=measure.tally if isinstance(measure, Counted) else None,
-            packages=[package for package in facts.versions if package not in ("python", "bedside")],
-        )
-        splits, shards = _split_facts(folder, made, written), _files_of(written)
+        shape = Shape.of(facts.features, facts.key, facts.canary)
+        packages = [package for package in facts.versions if package not in ("python", "bedside")]
+        tally = measure.tally if isinstance(measure, Counted) else None
+        written = write_shards(made, rows, shape, engine=engine, tally=tally, packages=packages)
+        splits, shards = _named(folder, made, written)
         excluded, reasons, example = _write_exclusions(folder, exclusions)
         if not splits:
             counted = "; ".join(f"{reason}: {n:,}" for reason, n in reasons.most_common()) or "the source was empty"
@@ -128,11 +125,10 @@ def write_release(
             raise ReleaseError(out, found=str(problem), expected="in = out + excluded")
         statistics = _statistics(measure, written, read_rows(folder, manifest))
         manifest = manifest.model_copy(update={"statistics": statistics})
-        if croissant is not None:
-            write_whole(folder / CROISSANT, croissant(manifest).encode())
-            manifest = Manifest.model_validate({**dict(manifest), "files": _list_files(folder, shards)})
-        write_whole(folder / CARD, card(manifest).encode())
-        manifest = Manifest.model_validate({**dict(manifest), "files": _list_files(folder, shards)})
+        for name, describe in ((CROISSANT, croissant), (CARD, card)):
+            if describe is not None:
+                write_whole(folder / name, describe(manifest).encode())
+                manifest = Manifest.model_validate({**dict(manifest), "files": _list_files(folder, shards)})
         manifest.write(folder)
         _place(folder, out, manifest, overwrite)
     return manifest
@@ -159,34 +155,24 @@ def _manifest(
     return Manifest.model_validate({**vars(facts), **measured})
 
 
-def _split_facts(folder: Path, made: Path, written: Mapping[str, Sequence[Written]]) -> dict[str, SplitFacts]:
-    """Give the shards their names, which say how many there are, and add up what each split holds."""
+def _named(
+    folder: Path, made: Path, written: Mapping[str, Sequence[Written]]
+) -> tuple[dict[str, SplitFacts], dict[str, FileFacts]]:
+    """Give the shards their names, which say how many there are; returns what each split and each shard holds."""
     (folder / "data").mkdir()
-    splits: dict[str, SplitFacts] = {}
+    splits, files = dict[str, SplitFacts](), dict[str, FileFacts]()
     for split in order_splits(written):
         content, shards = ContentDigest(), written[split]
-        for number in range(len(shards)):
-            path = made / shard_name(split, number)
+        for number, shard in enumerate(shards):
+            path, name = made / shard_name(split, number), f"data/{split}-{number:05d}-of-{len(shards):05d}.parquet"
             with open_file(path.with_name(path.name + LINES)) as lines:
                 for block in blocks_of(lines):
                     content.extend(block, 0)
-            path.rename(folder / _shard_file(split, number, len(shards)))
+            path.rename(folder / name)
+            files[name] = shard.file
         rows, num_bytes = (sum(getattr(one, name) for one in shards) for name in ("rows", "num_bytes"))
         splits[split] = SplitFacts(rows=rows, num_bytes=num_bytes, content_digest=content.hexdigest())
-    return splits
-
-
-def _shard_file(split: str, number: int, shards: int) -> str:
-    return f"data/{split}-{number:05d}-of-{shards:05d}.parquet"
-
-
-def _files_of(written: Mapping[str, Sequence[Written]]) -> dict[str, FileFacts]:
-    """The shards under their names in the release; whoever wrote one already has its digest."""
-    return {
-        _shard_file(split, number, len(shards)): one.file
-        for split, shards in written.items()
-        for number, one in enumerate(shards)
-    }
+    return splits, files
 
 
 def _statistics(measure: Measure, written: Mapping[str, Sequence[Written]], rows: Iterable[Row]) -> JsonValue:
@@ -210,7 +196,7 @@ def _write_exclusions(folder: Path, exclusions: Iterable[Row]) -> tuple[Exclusio
     hold them."""
     digest, examples = ContentDigest(), dict[str, str]()
     reasons: Counter[str] = Counter()
-    with shard(folder / EXCLUSIONS_FILE, EXCLUSIONS) as write:
+    with parquet_file(folder / EXCLUSIONS_FILE, EXCLUSIONS) as write:
         rows = iter(exclusions)
         while group := list(islice(rows, GROUP_ROWS)):
             table = to_table(group, EXCLUSIONS, where="exclusions", key="key")
@@ -235,8 +221,8 @@ def _list_files(folder: Path, known: Mapping[str, FileFacts]) -> dict[str, FileF
 
 @contextmanager
 def _building(out: Path) -> Iterator[tuple[Path, Path]]:
-    """Two empty folders beside `out`, for the release and for shards that do not yet belong to it, where a task that
-    was thought lost may still write; removed at the end. Leftovers of a killed build are cleared first."""
+    """Two empty folders beside `out`, removed at the end: for the release, and for shards that do not yet belong to it,
+    where a task that was thought lost may still write. Leftovers of a killed build are cleared first."""
     words = ("building", "shards", "previous", "lock")
     folder, made, previous, lock = (beside(out, f".{{}}.{word}") for word in words)
     with writing(out.parent):
@@ -271,10 +257,8 @@ def _put_back(previous: Path, out: Path) -> None:
 
 
 def release_at(out: Path) -> Manifest | None:
-    """The release at the place where one is to be written; None if the place is free.
-
-    Raises: InputError if the place holds something else, or files that do not belong to the release.
-    """
+    """The release at the place where one is to be written; None if the place is free. Raises: InputError if it holds
+    something else, or files that do not belong to the release."""
     if not is_there(out) or (is_folder(out) and not entries(out)):
         return None
     try:
@@ -285,10 +269,9 @@ def release_at(out: Path) -> Manifest | None:
     of_a_mac = (".DS_Store", "._")  # its notes about a folder, and about files on a foreign disk
     below = [path.relative_to(out) for path in files_below(out) if not path.name.startswith(of_a_mac)]
     if others := [name for path in below if (name := path.as_posix()) not in {NAME, *manifest.files}]:
+        found = f"a release with other files in it: {first_of(others, 3)}"
         do = "Move them elsewhere, or choose another folder: a build deletes what it replaces"
-        raise InputError(
-            out, found=f"a release with other files in it: {first_of(others, 3)}", expected="its own files alone", do=do
-        )
+        raise InputError(out, found=found, expected="its own files alone", do=do)
     return manifest
 
 
@@ -326,13 +309,9 @@ def _exchange(new: Path, old: Path) -> None:
     Linux does this in one step. Elsewhere, and on file systems that cannot, it takes two renames by way of
     `.<old>.previous`; if it is killed in between, the old folder is found there.
     """
-    try:
+    with suppress(OSError, AttributeError, TypeError):
         renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
-    except (OSError, AttributeError, TypeError):
-        renameat2 = None
-    if renameat2 is not None:
-        failed = renameat2(_AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(old), _RENAME_EXCHANGE)
-        if not failed:
+        if not renameat2(_AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(old), _RENAME_EXCHANGE):
             return
     previous = old.with_name(f".{old.name}.previous")
     old.rename(previous)

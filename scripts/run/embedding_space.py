@@ -70,9 +70,7 @@ def _scored(
     for name, made in embedded:
         expert, layman = made.texts["expert"].rows(), made.texts["layman"].rows()
         space = measure(expert, layman, rows.modality)
-        results += evaluate(
-            space, record=record, model=name, articles=rows.articles, resamples=record.options["resamples"], seed=seed
-        )
+        results += evaluate(space, record=record, model=name, articles=rows.articles)
         drawn[name] = {"histograms": histograms(space)}
         if projection:
             placed = project(expert, layman, rows.modality, points=record.options["points"], seed=seed)

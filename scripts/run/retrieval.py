@@ -85,14 +85,5 @@ def _scored(embedded: Sequence[tuple[str, Embeddings]], rows: CaptionRows, recor
     """All numbers of these encoders, under the options of the record."""
     results: list[Result] = []
     for name, made in embedded:
-        results += evaluate(
-            made,
-            rows,
-            record=record,
-            model=name,
-            method=record.options["method"],
-            ks=record.options["k"],
-            resamples=record.options["resamples"],
-            seed=record.seeds["bootstrap"],
-        )
+        results += evaluate(made, rows, record=record, model=name)
     return [*results, *adjusted(results), *model_means(results)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from builders.release.naming import CROISSANT
+from builders.release.croissant import CROISSANT
 from loaders.manifest import Manifest
 
 

@@ -19,7 +19,7 @@ from huggingface_hub import HfApi
 
 from builders.publish.plan import Published
 from builders.publish.run import publish
-from builders.release.naming import CROISSANT
+from builders.release.croissant import CROISSANT
 from loaders.errors import HubError
 from loaders.manifest import ContentDigest, ExclusionFacts, FileFacts, Manifest, SplitFacts, content_digest
 from tests.parts.faulty_hub import FaultyHub

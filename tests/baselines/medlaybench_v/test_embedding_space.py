@@ -26,7 +26,12 @@ from baselines.results.run import DataUsed, Result, RunRecord
 from loaders.errors import InputError
 from tests.parts.processes import printed
 
-RECORD = RunRecord(baseline="embedding-space", data=DataUsed("medlaybench-v", "test", None, "ab" * 32))
+RECORD = RunRecord(
+    baseline="embedding-space",
+    data=DataUsed("medlaybench-v", "test", None, "ab" * 32),
+    options={"resamples": 1000},
+    seeds={"bootstrap": 0},
+)
 
 # Angles between the captions of the pairs: 0, 60, 90 and 180 degrees; lengths that must not matter.
 EXPERT = np.array([[2.0, 0.0], [1.0, 0.0], [0.0, 3.0], [1.0, 0.0]])
@@ -135,7 +140,7 @@ def runs(record: RunRecord, *models: str) -> list[Result]:
         angle = 0.1 * (number + 1)
         turned = np.array([[np.cos(angle), np.sin(angle)]] * 2)
         space = measure(np.array([[1.0, 0.0]] * 2), turned, ["DRCT", "DRXR"])
-        results += evaluate(space, record=record, model=model, resamples=10)
+        results += evaluate(space, record=record, model=model)
     return results
 
 

@@ -101,7 +101,6 @@ def _rewrite(path: Path, found: list[dict[str, str]], delimiter: str) -> None:
     ("found", "options", "message"),
     [
         (rows(5), {"pairs": 6}, "6, of 5 rows"),
-        (rows(5), {"pairs": 1}, "1 pair, "),
         (
             [*rows(5), {"image_id": "x", "expert_caption": "a", "layman_caption": " "}],
             {"pairs": 3},

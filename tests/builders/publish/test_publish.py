@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import HfApi
 
-from builders.release.naming import REPOSITORY, SAME_TAG
+from builders.release.cards import REPOSITORY, SAME_TAG
 from loaders.errors import HubError, InputError
 from tests.parts.faulty_hub import FaultyHub
 from tests.parts.processes import printed

@@ -13,10 +13,9 @@ import pytest
 import dataset_cards
 from builders.publish.run import publish
 from builders.recipe import canary
-from builders.release.cards import render_card, render_croissant
+from builders.release.cards import REPOSITORY, SAME_TAG, TAG, render_card, render_croissant
+from builders.release.croissant import CROISSANT as NAME
 from builders.release.croissant import STATEMENT, croissant
-from builders.release.naming import CROISSANT as NAME
-from builders.release.naming import REPOSITORY, SAME_TAG, TAG
 from builders.release.rebuilt import OtherFile, compare
 from builders.release.verify import verify
 from builders.release.write import Facts, write_release

@@ -17,7 +17,7 @@ from builders.pipeline.rows import Row
 from builders.pipeline.workspace import Workspace
 from builders.release.counted import Counted
 from builders.release.parts import Stored
-from builders.release.shards import shard
+from builders.release.shards import parquet_file
 from loaders.engines.local import Local
 from loaders.errors import BedsideError
 from loaders.files.stores import Folder
@@ -92,7 +92,7 @@ def test_a_row_more_leaves_most_bytes_of_a_file_as_they_were(tmp_path: Path) -> 
     draw = random.Random(0)
     pictures = [draw.randbytes(50_000).hex().encode() for _ in range(30)]
     for name, content in (("old", pictures), ("new", [b"one more", *pictures])):
-        with shard(tmp_path / name, pa.schema([("image", pa.binary())])) as write:
+        with parquet_file(tmp_path / name, pa.schema([("image", pa.binary())])) as write:
             write(pa.table({"image": content}))
     old, new = ((tmp_path / name).read_bytes() for name in ("old", "new"))
     assert old[len(old) // 2 :][:10_000] in new

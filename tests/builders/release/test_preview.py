@@ -98,7 +98,7 @@ def test_rows_that_come_first_are_a_quarter_or_what_others_leave(
     early: int, others: int, shown: tuple[int, int]
 ) -> None:
     rows = [{"key": f"{n:02}", "early": n < early} for n in range(early + others)]
-    drawn = _sample(lambda: iter(rows), "key", lambda row: bool(row["early"]), 8, 0)
+    drawn = _sample(rows, "key", lambda row: bool(row["early"]), 8, 0)
     assert [row["early"] for row in drawn] == [True] * shown[0] + [False] * shown[1]
     assert len({row["key"] for row in drawn}) == len(drawn)
 
