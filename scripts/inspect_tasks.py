@@ -28,6 +28,7 @@ from baselines.medconceal.game import TURNS, Evaluator, Patient, Rules, task_gam
 from baselines.medconceal.judge import judged_game
 from baselines.medconceal.policy import DEFAULT
 from baselines.medlaybench_v import captioning as captions
+from baselines.results.run import DataUsed
 from baselines.threemdbench.consultation.agents import AGENTS
 from baselines.threemdbench.consultation.cases import read_cases
 from baselines.threemdbench.consultation.game import consultation_game
@@ -190,7 +191,7 @@ def captioning(
     """Captions of MedLayBench-V's images in both registers, by --model or --model-role captioner=…."""
     opened = open_data(_data(data), split=split)
     with opened.naming():
-        chosen = captions.read_pairs(opened.splits[split], n=pairs, sample_seed=sample_seed)
+        chosen = captions.read_pairs(opened.splits[split], DataUsed.of(opened), n=pairs, sample_seed=sample_seed)
     return dialogue_task(
         captions.captioning_game(captions.read_prompts(_file(prompts)), max_tokens=max_tokens),
         chosen.rows,

@@ -1,10 +1,5 @@
 """Zero-shot captioning in two registers: a vision-language model describes images in clinical and in plain words.
 
-    pairs = read_pairs(load("medlaybench-v", "test"))
-    game = captioning_game(read_prompts())
-    played = play_run(game, pairs.rows, {ROLE: open_model("vllm/Qwen/Qwen2-VL-7B-Instruct")}, folder)
-    results = evaluate(pairs, played.records, record)
-
 MedLayBench-V's Table A5 (Section 4.5, Appendix F): 1,000 test pairs, FKGL of the model's text and its BERTScore
 against the reference of the same register. The paper's delta mixes what the model can do with how hard each reference
 is, so every text is also scored against the other register's reference (ML-G28): with the same reference on
@@ -16,9 +11,8 @@ Cost: two requests per image, 2,000 for the table, of one image and some 50 word
 
 from __future__ import annotations
 
-import hashlib
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -39,7 +33,6 @@ from loaders.errors import InputError, MissingExtra, ModelError, how_many, in_nu
 from loaders.files.images import cell_bytes, clean_bytes
 from loaders.files.json_values import read_json
 from loaders.files.records import from_json
-from loaders.manifest import ContentDigest
 from loaders.models.asking import without_thoughts, writable
 from loaders.models.messages import Decoding, Message
 from loaders.models.prompts import Prompts
@@ -106,37 +99,35 @@ class Captions:
     captions: tuple[Caption, Caption]
 
 
-def read_pairs(
-    rows: datasets.Dataset | Iterable[Mapping[str, Any]],
-    *,
-    n: int = 1000,
-    sample_seed: int | None = None,
-    data: DataUsed | None = None,
-) -> Pairs:
-    """The first `n` rows of one split by image_id, or `n` drawn by a seed; all of them if there are fewer.
-
-    Rows have image_id, split, both captions and an image: the bytes or path of a file, or the mapping that `datasets`
-    gives without decoding (a Dataset is read that way here). `data` says what the rows are; without it the record holds
-    a digest of the chosen ones.
+def read_pairs(rows: datasets.Dataset, data: DataUsed, *, n: int, sample_seed: int | None = None) -> Pairs:
+    """The first `n` rows of a split by image_id, or `n` drawn by a seed; all of them if there are fewer. `data` says
+    what the rows are.
 
     Raises InputError, which names the row, for a row without image, caption or id, an image that cannot be used, an id
-    twice; and for rows of several splits or fewer than two.
+    twice; and for fewer than two rows.
     """
-    chosen = _choose(rows, n, sample_seed)
+    import datasets
+
+    places: dict[str, int] = {}
+    for place, image_id in enumerate(rows["image_id"]):
+        if not image_id:
+            raise InputError(f"row {place + 1}", found="no image_id", expected="an id in every row")
+        if image_id in places:
+            raise InputError(image_id, found="the id of two rows", expected="each id once")
+        places[image_id] = place
+    chosen = sorted(places)
+    if sample_seed is not None:
+        chosen = sorted(random.Random(sample_seed).sample(chosen, min(n, len(chosen))))
+    chosen = chosen[:n]
     if len(chosen) < 2:
         raise InputError("rows", found="1 row" if chosen else "no row", expected="at least 2: one pair has no interval")
-    digest, pairs, found = ContentDigest(), [], set()
-    for read in chosen:
-        row = read()
-        name, article = str(row["image_id"]), row.get("article_id")
+    plain, pairs = rows.cast_column("image", datasets.Image(decode=False)), []
+    for name in chosen:
+        row = plain[places[name]]
         references = {register: read_caption(row, column, name) for register, column in REGISTERS.items()}
-        pairs.append(Pair(name, references, str(article) if article else None, read))
-        digest.update({"image_id": name, **references, "image": hashlib.sha256(pairs[-1].image).hexdigest()})
-        found.add(str(row.get("split")))
-    split, *others = sorted(found)
-    if others:
-        raise InputError("rows", found=f"rows of {', '.join([split, *others])}", expected="one split")
-    return Pairs(tuple(pairs), data or DataUsed("medlaybench-v", split, None, digest.hexdigest()), sample_seed)
+        pairs.append(Pair(name, references, row.get("article_id") or None, partial(plain.__getitem__, places[name])))
+        pairs[-1].image  # noqa: B018 - one that cannot be used is named now
+    return Pairs(tuple(pairs), data, sample_seed)
 
 
 def read_prompts(folder: Path | None = None) -> Prompts:
@@ -296,34 +287,6 @@ def told_of_empty(said: Sequence[Captions], record: RunRecord) -> tuple[list[str
 
 def _by_register(said: Sequence[Captions]) -> dict[str, list[Caption]]:
     return {register: [one.captions[at] for one in said] for at, register in enumerate(REGISTERS)}
-
-
-def _choose(
-    rows: datasets.Dataset | Iterable[Mapping[str, Any]], n: int, sample_seed: int | None
-) -> list[Callable[[], Mapping[str, Any]]]:
-    """The chosen rows, each to be read on demand."""
-    import datasets
-
-    if isinstance(rows, datasets.Dataset):
-        ids = list(rows["image_id"])
-        rows = rows.cast_column("image", datasets.Image(decode=False))
-    else:
-        rows = list(rows)
-        ids = [row.get("image_id") for row in rows]
-    places: dict[str, int] = {}
-    for place, image_id in enumerate(ids):
-        if not image_id:
-            raise InputError(f"row {place + 1}", found="no image_id", expected="an id in every row")
-        if str(image_id) in places:
-            raise InputError(str(image_id), found="the id of two rows", expected="each id once")
-        places[str(image_id)] = place
-    order = sorted(places)
-    if sample_seed is not None:
-        order = sorted(random.Random(sample_seed).sample(order, min(n, len(order))))
-    return [partial(rows.__getitem__, places[image_id]) for image_id in order[:n]]
-
-
-# --- Scores -----------------------------------------------------------------------------------------------------------
 
 
 _CONTROL = "not in the paper: one reference for both prompts"

@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from baselines.medlaybench_v.language import REGISTERS, SPLITS, read_caption, read_one_of
+from baselines.medlaybench_v.language import SPLITS, read_one_of, read_rows
 from baselines.results.published import published
 from baselines.results.run import DataUsed, Result, RunRecord
-from loaders.errors import InputError
 from loaders.medlaybench_v import MODALITIES, parse_cuis
 
 PAPER = "MedLayBench-V"
@@ -99,11 +98,8 @@ def count(rows: Iterable[Mapping[str, Any]], *, data: DataUsed) -> Concepts:
     pairs: dict[str, Counter[str]] = {split: Counter() for split in SPLITS}
     captions: list[tuple[str, list[str], list[str]]] = []  # modality code, CUIs, terms
     surfaces: dict[str, Counter[str]] = {}
-    for number, row in enumerate(rows, start=1):
-        name = str(row.get("image_id") or f"row {number}")
+    for name, row in read_rows(rows):
         split, code = read_one_of(row, "split", pairs, name), read_one_of(row, "modality", MODALITY_ROWS, name)
-        for column in REGISTERS.values():
-            read_caption(row, column, name)
         cuis, terms = parse_cuis(row.get("cuis"), name), []
         for concept in row.get("concepts") or ():
             surface, cui, start = (concept.get(field) for field in ("surface", "cui", "start"))
@@ -114,8 +110,6 @@ def count(rows: Iterable[Mapping[str, Any]], *, data: DataUsed) -> Concepts:
                 terms.append(surface.casefold())
         pairs[split][code] += 1
         captions.append((code, cuis, terms))
-    if not captions:
-        raise InputError("rows", found="none", expected="one or more caption pairs")
     present = {split: counts for split, counts in pairs.items() if counts}
     names = {cui: NAMES.get(cui) or _usual(surfaces.get(cui), cui) for _, cuis, _ in captions for cui in cuis}
     by_modality: dict[str, Counter[str]] = {modality.code: Counter() for modality in MODALITIES}

@@ -195,15 +195,9 @@ def _by_caption(pairs: _Pairs, columns: Iterable[tuple[_Column, Floats]], gates:
 
 def _read(rows: Iterable[Mapping[str, Any]]) -> _Pairs:
     by_split: dict[str, list[Mapping[str, Any]]] = {split: [] for split in SPLITS}
-    for number, row in enumerate(rows, start=1):
-        name = str(row.get("image_id") or f"row {number}")
-        kept = {column: read_caption(row, column, name) for column in REGISTERS.values()}
-        by_split[read_one_of(row, "split", SPLITS, name)].append(
-            {**kept, **{name: row.get(name) for name in ("image_id", "article_id")}}
-        )
+    for name, row in read_rows(rows):
+        by_split[read_one_of(row, "split", SPLITS, name)].append(row)
     ordered = [row for part in by_split.values() for row in part]
-    if not ordered:
-        raise InputError("rows", found="none", expected="one or more caption pairs")
     ends = accumulate(map(len, by_split.values()))
     groups = [
         (SPLITS[split], slice(end - len(part), end))
@@ -212,10 +206,21 @@ def _read(rows: Iterable[Mapping[str, Any]]) -> _Pairs:
     ]
     if len(groups) > 1:
         groups.append((OVERALL, slice(0, len(ordered))))
-    articles = [row["article_id"] for row in ordered]
+    articles = [row.get("article_id") for row in ordered]
     captions = {register: [row[column] for row in ordered] for register, column in REGISTERS.items()}
-    names = [row["image_id"] for row in ordered]
+    names = [row.get("image_id") for row in ordered]
     return _Pairs(names, captions, articles if all(articles) else None, groups)
+
+
+def read_rows(rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """What each row is called, and the row with both captions as `read_caption` reads them. Raises InputError for a row
+    without one, and for no rows."""
+    number = 0
+    for number, row in enumerate(rows, start=1):
+        name = str(row.get("image_id") or f"row {number}")
+        yield name, {**row, **{column: read_caption(row, column, name) for column in REGISTERS.values()}}
+    if not number:
+        raise InputError("rows", found="none", expected="one or more caption pairs")
 
 
 def read_one_of(row: Mapping[str, Any], column: str, known: Collection[str], name: str) -> str:

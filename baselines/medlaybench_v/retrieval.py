@@ -177,7 +177,7 @@ class _Run:
         return self.record.options["k"]  # type: ignore[no-any-return]
 
     @property
-    def resampling(self) -> dict[str, int]:
+    def resampling(self) -> dict[str, Any]:
         return {"resamples": self.record.options["resamples"], "seed": self.record.seeds["bootstrap"]}
 
     def hits(self, chosen: Ints) -> _Hits:

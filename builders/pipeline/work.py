@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -27,17 +28,17 @@ def resumed() -> bool:
     return _resumed.get()
 
 
+@dataclass
 class Work:
     """What a process does for a stage: read a batch, call the function, check that no row is lost, store the result."""
 
-    def __init__(self, stage: Stage, key: str, store: Workspace, batch_rows: int, packages: Sequence[str] = ()) -> None:
-        self.packages = packages
-        self.floats = False  # stages store texts, whole numbers, and images by integer codecs
-        self.stage = stage
-        self.key = key
-        self.store = store
-        self.batch_rows = batch_rows
-        self.resumed = False
+    stage: Stage
+    key: str
+    store: Workspace
+    batch_rows: int
+    packages: Sequence[str] = ()
+    floats: bool = False  # stages store texts, whole numbers, and images by integer codecs
+    resumed: bool = False
 
     @property
     def anywhere(self) -> bool:

@@ -75,9 +75,8 @@ def command(options: Captioning) -> None:
     opened = open_data(options.data, split=options.split)
     texts = read_prompts(options.prompts)
     with opened.naming():
-        chosen = read_pairs(
-            opened.splits[options.split], n=options.pairs, sample_seed=options.sample_seed, data=DataUsed.of(opened)
-        )
+        rows, data = opened.splits[options.split], DataUsed.of(opened)
+        chosen = read_pairs(rows, data, n=options.pairs, sample_seed=options.sample_seed)
     game = captioning_game(texts)
     roles = roles_of({ROLE: options.model}, _agent, options)
     asyncio.run(_bring_over(options.out, with_decoding(game, roles.decoding), chosen, roles.players[ROLE]))
@@ -140,9 +139,9 @@ def rescore(stored: Stored) -> Rescored:
     with opened.naming():
         chosen = read_pairs(
             opened.splits[stored.record.data.split],
+            DataUsed.of(opened),
             n=stored.option("pairs") if played is None else len(played),
             sample_seed=stored.record.seeds.get("sample"),
-            data=DataUsed.of(opened),
         )
     if played is None:
         said = read_captions(run.folder / "captions.json", chosen)

@@ -16,7 +16,7 @@ import pytest
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.medconceal.policy import DEFAULT
 from baselines.medlaybench_v.captioning import Captions, read_pairs, read_prompts
-from baselines.results.run import read_run
+from baselines.results.run import DataUsed, read_run
 from builders import recipe as recipes
 from builders.medlaybench_v import recipe
 from loaders.files.records import to_json
@@ -281,7 +281,8 @@ def test_captions_that_an_earlier_version_has_bought_are_not_bought_again(
     captions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOCAL_API_KEY", "none")
-    rows, texts = read_pairs(open_data(str(captions), split="test").splits["test"], n=4).rows, read_prompts().texts
+    opened, texts = open_data(str(captions), split="test"), read_prompts().texts
+    rows = read_pairs(opened.splits["test"], DataUsed.of(opened), n=4).rows
     with ChatServer(reply="A scan.") as server:
         model = open_model("openai-api/local/eyes", base_url=server.base_url)
         with AnswerStore(store_of(tmp_path)) as store:  # as it asked them, and was killed
