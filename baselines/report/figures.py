@@ -99,9 +99,13 @@ def _columns(
 
 def _own(cell: Cell, label: str) -> Iterator[tuple[str, int, Point]]:
     """The own numbers of a cell under that label, and their runs, by which several are told apart."""
-    for run, pair in cell.own:
+    for pair in cell.own:
         if pair.own.value is not None:
-            yield label if len(cell.own) == 1 else f"{label} (run {run})", run, Point(pair.own.value, pair.own.ci95)
+            yield (
+                label if len(cell.own) == 1 else f"{label} (run {pair.run})",
+                pair.run,
+                Point(pair.own.value, pair.own.ci95),
+            )
 
 
 _PAPER = 0  # among the numbers of runs, which are from 1
@@ -111,8 +115,8 @@ def _totals(cells: Iterable[Cell]) -> dict[int, float]:
     """What each run has in these cells in all, and the paper."""
     found: defaultdict[int, float] = defaultdict(float)
     for cell in cells:
-        for run, pair in cell.own:
-            found[run] += pair.own.value or 0.0
+        for pair in cell.own:
+            found[pair.run] += pair.own.value or 0.0
         found[_PAPER] += cell.paper.value if cell.paper else 0.0
     return {run: total or 1.0 for run, total in found.items()}
 
@@ -213,8 +217,8 @@ def _raters(view: TableView) -> Iterator[Figure]:
     graphs: dict[int, dict[tuple[str, str], float]] = {}
     for row in view.rows:
         one, _, other = row.labels[0].partition(" and ")
-        for run, pair in row.cells[at].own:
-            graphs.setdefault(run, {})[one, other] = pair.own.value or 0.0
+        for pair in row.cells[at].own:
+            graphs.setdefault(pair.run, {})[one, other] = pair.own.value or 0.0
     for edges in graphs.values():
         said = "; ".join(f"{one} and {other} {value:.2f}" for (one, other), value in edges.items())
         words = "Cohen's kappa of every two annotators, mean over the criteria"

@@ -138,7 +138,7 @@ class _Anchors:
 
 def _worth(cell: Cell) -> str:
     """The value by which a cell is sorted: its first own number, or the published one."""
-    own = next((pair.own.value for _, pair in cell.own if pair.own.value is not None), None)
+    own = next((pair.own.value for pair in cell.own if pair.own.value is not None), None)
     value = own if own is not None else cell.paper.value if cell.paper else None
     return "" if value is None else repr(float(value))
 
@@ -146,7 +146,7 @@ def _worth(cell: Cell) -> str:
 def _written(cell: Cell, several: bool) -> str:
     """A cell as copied text: own numbers with their intervals, and their runs if there are `several`; then the
     published one."""
-    own = [_called(pair, interval=True) + (f", run {run}" if several else "") for run, pair in cell.own]
+    own = [_called(pair, interval=True) + (f", run {pair.run}" if several else "") for pair in cell.own]
     doubt = " (in doubt)" if cell.doubt else ""
     return "; ".join([*own, *([f"published {minus(cell.paper.shown)}{doubt}"] if cell.paper else [])])
 

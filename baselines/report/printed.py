@@ -45,8 +45,8 @@ def printed(view: TableView, *, paper: bool) -> Printed:
     marks: dict[str, str] = {}
     below = _n_below(view)
     for row in view.rows:
-        for run in sorted({number for cell in row.cells for number, _ in cell.own}):
-            pairs = [next((pair for number, pair in cell.own if number == run), None) for cell in row.cells]
+        for run in sorted({pair.run for cell in row.cells for pair in cell.own}):
+            pairs = [next((pair for pair in cell.own if pair.run == run), None) for cell in row.cells]
             usual = None if below else _usual_n(pairs)
             of = [f"run {run}" if len(view.runs) > 1 else "", "" if usual is None else f"n = {usual:,}"]
             told = ", ".join(filter(None, of))
@@ -58,7 +58,7 @@ def printed(view: TableView, *, paper: bool) -> Printed:
                 for cell in row.cells
             ]
             made.lines.append((f"{row.label} (published)" if row.own else row.label, cells))
-    ids = {number: pair.own.run_id for row in view.rows for cell in row.cells for number, pair in cell.own}
+    ids = {pair.run: pair.own.run_id for row in view.rows for cell in row.cells for pair in cell.own}
     if len(view.runs) > 1:
         made.notes.append("; ".join(f"run {number}: {ids[number]}" for number in sorted(ids)))
     if below:
@@ -82,7 +82,7 @@ def _usual_n(pairs: Sequence[Compared | None]) -> int | None:
 def _n_below(view: TableView) -> str:
     """The table's n, stated in one place; "" if two numbers of a column have different n."""
     columns = {
-        head: {n for row in view.rows for _, pair in row.cells[at].own if (n := _n(pair)) is not None}
+        head: {n for row in view.rows for pair in row.cells[at].own if (n := _n(pair)) is not None}
         for at, head in enumerate(view.heads)
     }
     if any(len(counts) > 1 for counts in columns.values()):
@@ -244,8 +244,8 @@ def csv(views: Sequence[TableView], *, paper: bool) -> str:
 def _numbers(view: TableView, paper: bool) -> Iterator[dict[str, Any]]:
     for row in view.rows:
         for head, cell in zip(view.heads, row.cells, strict=True):
-            for run, pair in cell.own:
-                yield _number(view, row.label, ", ".join(head), run, pair)
+            for pair in cell.own:
+                yield _number(view, row.label, ", ".join(head), pair)
             if paper and cell.paper:
                 yield {
                     **{"paper": view.paper, "table": view.name, "row": row.label, "column": ", ".join(head)},
@@ -254,26 +254,26 @@ def _numbers(view: TableView, paper: bool) -> Iterator[dict[str, Any]]:
                 }
     usual = _unnamed_group(view)
     for group, pairs in view.others.items():
-        for run, pair in pairs:
+        for pair in pairs:
             own = pair.own
             # A column that the paper lacks belongs to the same row as its neighbours that the paper has.
             label = ", ".join(part for part in (own.row, own.setting, "" if group == usual else group) if part)
-            yield _number(view, label, own.column, run, pair)
+            yield _number(view, label, own.column, pair)
 
 
 def _unnamed_group(view: TableView) -> str | None:
     """The split or group of all numbers with a place in the table, if its rows and columns do not name it."""
-    groups = {short(pair.own.split_or_group) for row in view.rows for cell in row.cells for _, pair in cell.own}
+    groups = {short(pair.own.split_or_group) for row in view.rows for cell in row.cells for pair in cell.own}
     named_parts = {part for row in view.rows for part in row.labels} | {part for head in view.heads for part in head}
     return groups.pop() if len(groups) == 1 and not groups & named_parts else None
 
 
-def _number(view: TableView, row: str, column: str, run: int, pair: Compared) -> dict[str, Any]:
+def _number(view: TableView, row: str, column: str, pair: Compared) -> dict[str, Any]:
     own = pair.own
     low, high = own.ci95 or (None, None)
     mark, why = _mark(pair)
     return {
-        **{"paper": view.paper, "table": view.name, "row": row, "column": column, "source": "own", "run": run},
+        **{"paper": view.paper, "table": view.name, "row": row, "column": column, "source": "own", "run": pair.run},
         **{"value": own.value, "ci95_low": low, "ci95_high": high, "n": own.n, "unit": own.unit},
         **{"provenance": own.provenance, "mark": mark, "note": own.note or why, "run_id": own.run_id},
     }

@@ -20,15 +20,13 @@ from baselines.results.run import Result
 
 PARTS = ("paper", "table", "row", "setting", "column", "split_or_group")
 _Labels = tuple[str, ...]
-_Numbers = list[tuple[int, Compared]]
-"""Own numbers, each with the number of its run from 1."""
 
 
 @dataclass(slots=True)
 class Cell:
     """The own numbers with one key, the published one, and the number of the footnote that says why that is wrong."""
 
-    own: _Numbers = field(default_factory=list)
+    own: list[Compared] = field(default_factory=list)
     paper: Published | None = None
     doubt: int | None = None
 
@@ -63,7 +61,7 @@ class TableView:
     note: str
     heads: list[tuple[str, ...]]
     rows: list[Row]
-    others: dict[str, _Numbers]
+    others: dict[str, list[Compared]]
     doubts: list[str]
     remarks: list[str]
 
@@ -80,8 +78,8 @@ class TableView:
     @cached_property
     def runs(self) -> list[int]:
         """The runs, by number, that its own numbers come from."""
-        numbers = {number for row in self.rows for cell in row.cells for number, _ in cell.own}
-        return sorted(numbers | {number for pairs in self.others.values() for number, _ in pairs})
+        runs = {pair.run for row in self.rows for cell in row.cells for pair in cell.own}
+        return sorted(runs | {pair.run for pairs in self.others.values() for pair in pairs})
 
     @property
     def groups(self) -> list[tuple[str, int]]:
@@ -92,11 +90,11 @@ class TableView:
 
 def tables(runs: Sequence[FinishedRun]) -> list[TableView]:
     """Every table that the runs have numbers for: the papers' first, in their order, then those of no paper."""
-    own: dict[tuple[str, str], _Numbers] = {}
+    own: dict[tuple[str, str], list[Compared]] = {}
     for number, run in enumerate(runs, start=1):
         for result in [*run.results, *_bars(run)]:
-            pair = Compared(result, counterpart(result))
-            own.setdefault((result.paper, result.table), []).append((number, pair))
+            pair = Compared(result, counterpart(result), number)
+            own.setdefault((result.paper, result.table), []).append(pair)
     order = {name: at for at, name in enumerate(headings()) if published(*name)}
     names = sorted(own, key=lambda name: order.get(name, len(order)))
     return [_view(paper, table, own[paper, table]) for paper, table in names]
@@ -110,7 +108,7 @@ def _bars(run: FinishedRun) -> list[Result]:
     return figure_a4(computed, method=str(run.record.options.get("method", METHODS[0])))
 
 
-def _view(paper: str, table: str, own: _Numbers) -> TableView:
+def _view(paper: str, table: str, own: list[Compared]) -> TableView:
     layout = headings().get((paper, table), Heading())
     printed = [number for number in published(paper, table) if number.column not in layout.left_out]
     placed, rest, beside = _placed(layout, own, printed)
@@ -119,8 +117,8 @@ def _view(paper: str, table: str, own: _Numbers) -> TableView:
     def cell_of(number: Published | Result) -> Cell:
         return cells[_labels(number, layout.rows), _labels(number, layout.columns)]
 
-    for run, pair in placed:
-        cell_of(pair.paper or pair.own).own.append((run, pair))
+    for pair in placed:
+        cell_of(pair.paper or pair.own).own.append(pair)
     for number in printed if beside else []:
         cell_of(number).paper = number
     doubts: dict[str, int] = {}
@@ -131,7 +129,7 @@ def _view(paper: str, table: str, own: _Numbers) -> TableView:
     theirs = [_labels(number, layout.columns) for number in printed]
     # If columns may be the run's own, they are in its order: strict scores next to the paper's.
     heads = list(used if "column" in layout.free else dict.fromkeys(head for head in (*theirs, *used) if head in used))
-    unplaced = [(run, pair) for run, pair in rest if pair.own.value is None]
+    unplaced = [pair for pair in rest if pair.own.value is None]
     return TableView(
         paper=paper,
         table=table,
@@ -145,26 +143,28 @@ def _view(paper: str, table: str, own: _Numbers) -> TableView:
     )
 
 
-def _remarks(own: _Numbers) -> list[str]:
+def _remarks(own: list[Compared]) -> list[str]:
     """What numbers say of themselves, or why they have no value, each once, with the runs, rows, settings, columns and
     groups that say so if not all do."""
-    told: dict[str, _Numbers] = {}
-    for run, pair in own:
+    told: dict[str, list[Compared]] = {}
+    for pair in own:
         note = pair.own.note
         if pair.own.value is None:
             note = f"not computed: {note.removeprefix('not computed: ')}"
-        told.setdefault(note, []).append((run, pair))
-    made, different = [], spread([pair.own.key for _, pair in own])
-    several = len({run for run, _ in own})
+        told.setdefault(note, []).append(pair)
+    made, different = [], spread([pair.own.key for pair in own])
+    several = len({pair.run for pair in own})
     for note, some in told.items():
-        runs = sorted({run for run, _ in some})
+        runs = sorted({pair.run for pair in some})
         by = f"run {', '.join(map(str, runs))}" if len(runs) < several else ""
-        of = "; ".join(filter(None, (by, apart([pair.own.key for _, pair in some], different))))
+        of = "; ".join(filter(None, (by, apart([pair.own.key for pair in some], different))))
         made += [f"{of}: {note}" if of else note] if note else []
     return made
 
 
-def _placed(layout: Heading, own: _Numbers, printed: list[Published]) -> tuple[_Numbers, _Numbers, bool]:
+def _placed(
+    layout: Heading, own: list[Compared], printed: list[Published]
+) -> tuple[list[Compared], list[Compared], bool]:
     """Own numbers that the paper has a place for, the others, and whether the published numbers are shown beside them.
 
     A run over one other split fits everything but the split, whose name a group begins with: it fills the table alone.
@@ -176,11 +176,9 @@ def _placed(layout: Heading, own: _Numbers, printed: list[Published]) -> tuple[_
     for beside in (True, False):
         folded = partial(_folded, fixed, beside)
         known = set(map(folded, printed))
-        placed: _Numbers = []
-        rest: _Numbers = []
-        for run, pair in own:
-            (placed if folded(pair.own) in known else rest).append((run, pair))
-        if placed and (beside or len({pair.own.split_or_group for _, pair in placed}) == 1):
+        placed = [pair for pair in own if folded(pair.own) in known]
+        rest = [pair for pair in own if folded(pair.own) not in known]
+        if placed and (beside or len({pair.own.split_or_group for pair in placed}) == 1):
             return placed, rest, beside
     return [], own, False
 
@@ -200,7 +198,7 @@ def _rows(cells: Mapping[tuple[_Labels, _Labels], Cell], heads: list[_Labels], p
     made = []
     for label in labels:
         line = [cells.get((label, head), Cell()) for head in heads]
-        counts = {pair.own.n for cell in line for _, pair in cell.own}
+        counts = {pair.own.n for cell in line for pair in cell.own}
         made.append(Row(label, line, counts.pop() if len(counts) == 1 else None, any(cell.own for cell in line)))
     return sorted(made, key=lambda row: (not row.own, place.get(row.labels, -1)))
 
@@ -213,8 +211,8 @@ def _labels(number: Published | Result, parts: tuple[str, ...]) -> tuple[str, ..
     return tuple(short(str(getattr(number, part))) for part in parts)
 
 
-def _by_group(own: _Numbers) -> dict[str, _Numbers]:
-    groups: dict[str, _Numbers] = {}
-    for number, pair in own:
-        groups.setdefault(short(pair.own.split_or_group), []).append((number, pair))
+def _by_group(own: list[Compared]) -> dict[str, list[Compared]]:
+    groups: dict[str, list[Compared]] = {}
+    for pair in own:
+        groups.setdefault(short(pair.own.split_or_group), []).append(pair)
     return groups

@@ -39,10 +39,11 @@ def fixed(value: float, decimals: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """An own number and the published one with the same key, None if the paper prints none."""
+    """An own number and the published one with the same key, None if the paper prints none; `run` counts from 1."""
 
     own: Result
     paper: Published | None
+    run: int = 1
 
     @property
     def decimals(self) -> int:

@@ -250,7 +250,7 @@ def test_the_paper_is_shown_beside_a_run_over_some_of_its_cases(tmp_path: Path) 
     heads = [head[0] for head in views["Table 5"].heads]
     assert heads[:4] == ["F1", "F1 (cleaned)", "F1 (strict)", "F1 (strict, macro)"]
     cell = row.cells[0]
-    assert cell.paper and cell.paper.value == 54.2 and cell.own[0][1].difference is None
+    assert cell.paper and cell.paper.value == 54.2 and cell.own[0].difference is None
     assert not views["Table 6"].others and views["Figure 13"].heads[0] == ("Criterion 1.1",)
 
 

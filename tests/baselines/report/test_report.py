@@ -250,7 +250,7 @@ def test_own_rows_come_first_and_the_papers_others_follow(tmp_path: Path) -> Non
     assert view.heads[0] == ("I2T Recall@1",) and len(view.heads) == 6
     assert view.rows[0].cells[0].paper is None
     shared = view.rows[2].cells[0]
-    assert shared.paper is not None and shared.paper.value == 4.61 and shared.own[0][1].difference == 0
+    assert shared.paper is not None and shared.paper.value == 4.61 and shared.own[0].difference == 0
 
 
 def test_numbers_without_a_place_are_listed_by_group(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_means_and_deviations_share_a_head(tmp_path: Path) -> None:
 def test_two_runs_of_one_cell_share_it(tmp_path: Path) -> None:
     one, two = write(tmp_path / "1", ["Table 5"]), write(tmp_path / "2", ["Table 5"], off=0.1, seeds={"bootstrap": 1})
     view = _views(one, two)["Table 5"]
-    assert [[number for number, _ in cell.own] for cell in view.rows[0].cells] == [[1, 2]] * 4
+    assert [[pair.run for pair in cell.own] for cell in view.rows[0].cells] == [[1, 2]] * 4
     html = write_report(read_runs([one, two]), tmp_path / "r.html").read_text("utf-8")
     assert html.count('href="#run-2">run 2</a>') == 5  # four cells and the line above
     assert html.count("Δ </span>run 1: ") == html.count("Δ </span>run 2: ") == 4  # whose difference it is
