@@ -6,23 +6,22 @@ paper's Tables 1-4, the case mean of its Tables 7-11, and their intervals.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from statistics import fmean
-from typing import Any
 
 from baselines.medconceal.judgement import STYLES, JudgedEpisode
 from baselines.medconceal.matching import coarse_hits, match
 from baselines.medconceal.policy import META_PROBE
-from baselines.medconceal.record import ADDRESSED, REVEALED, Episode
+from baselines.medconceal.record import REVEALED, Episode
 from baselines.medconceal.validity import checks
 from baselines.medlaybench_v.readability import FOREIGN, foreign
 from baselines.medlaybench_v.readability import measure as readability
 from baselines.results.run import Direction
 from baselines.statistics.resampling import Interval, bootstrap_ratios
 from loaders.errors import InputError, how_many
-from loaders.medconceal import CATEGORIES, Task
+from loaders.medconceal import CATEGORIES
 
 SCALES = {"proportion": (0.0, 1.0), "judge 0-2": (0.0, 2.0), "value categories (0-5)": (0.0, 5.0)}
 """The bounds of a unit's values; units not listed have none."""
@@ -41,9 +40,9 @@ class Measure:
     """One number over episodes: sum of `over` divided by sum of `under`; an episode that does not count has `under` 0.
 
     `empty` is the value if no episode counts, None if there is no value then. `cases` are the cases of the episodes:
-    repetitions of a case are resampled together. Empty: every episode is a case of its own. `persons` are who had the
-    dialogues, if people did: they are resampled too. `of` names what `under` counts where that is rarer than the cases
-    that n counts, so that few of them are seen to be few.
+    repetitions of a case are resampled together. `persons` are who had the dialogues, if people did: they are resampled
+    too. `of` names what `under` counts where that is rarer than the cases that n counts, so that few of them are seen
+    to be few.
     """
 
     name: str
@@ -66,9 +65,8 @@ class Measure:
     @property
     def n(self) -> int:
         """The number of cases that count in it, such as the successful ones in a timing; with `empty`, all."""
-        cases = self.cases or tuple(map(str, range(len(self.under))))
-        parts = {case for case, *counts in zip(cases, self.over, self.under, strict=True) if any(counts)}
-        return len(parts) if parts or self.empty is None else len(set(cases))
+        parts = {case for case, *counts in zip(self.cases, self.over, self.under, strict=True) if any(counts)}
+        return len(parts) if parts or self.empty is None else len(set(self.cases))
 
     @property
     def by_case(self) -> list[float]:
@@ -92,20 +90,35 @@ class Measure:
 
     def interval(self, *, resamples: int = 10_000, seed: int = 0) -> Interval | None:
         """Percentile interval of the micro value over cases; None if too few cases count."""
-        cases = self.cases or tuple(map(str, range(len(self.under))))
-        if self.value is None or not any(self.under) or len(set(cases)) < 2:
+        if self.value is None or not any(self.under) or len(set(self.cases)) < 2:
             return None
-        draws: dict[str, Any] = {
-            "resamples": resamples,
-            "seed": seed,
-            "clusters": cases,
-            "crossed": self.persons if any(self.persons) else None,
-            "within": SCALES.get(self.unit),
-        }
         try:
-            return bootstrap_ratios(self.over, self.under, **draws).estimate()[1]
+            return bootstrap_ratios(
+                self.over,
+                self.under,
+                resamples=resamples,
+                seed=seed,
+                clusters=self.cases,
+                crossed=self.persons if any(self.persons) else None,
+                within=SCALES.get(self.unit),
+            ).estimate()[1]
         except InputError:  # most resamples contain no case that counts
             return None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What one dialogue adds to a number: to the fields of `Measure` of the same names. `over` is None where a judge
+    gave no answer that can be read: the dialogue is left out."""
+
+    name: str
+    over: float | None
+    under: float = 1
+    direction: Direction = "up"
+    unit: str = "proportion"
+    empty: float | None = None
+    note: str = ""
+    of: str = ""
 
 
 def measures(judged: Sequence[JudgedEpisode]) -> list[Measure]:
@@ -116,13 +129,47 @@ def measures(judged: Sequence[JudgedEpisode]) -> list[Measure]:
     tasks = {one.episode.task for one in judged}
     if len(tasks) != 1:
         raise InputError("episodes", found=f"{len(judged)} of {len(tasks)} tasks", expected="one or more, of one task")
-    task = tasks.pop()
-    found = _confirmation(judged) if task == "confirmation" else _intervention(judged)
+    counted = _confirmation if tasks == {"confirmation"} else _intervention
+    notes = _notes([one.episode for one in judged])
     cases = tuple(one.episode.case_id for one in judged)
     persons = tuple(one.episode.encounter.participant if one.episode.encounter else None for one in judged)
-    every = (*found, *_conversation(judged), *_patient(judged))
-    placed = [replace(one, cases=cases, persons=persons) for one in every]
+    found = summed([[*counted(one), *_conversation(one), *_patient(one.episode)] for one in judged])
+    placed = [replace(one, note=one.note or notes.get(one.name, ""), cases=cases, persons=persons) for one in found]
     return [_where_judged(one, judged) if one.name.startswith(OF_MATCHES) else one for one in placed]
+
+
+def summed(dialogues: Sequence[Sequence[Count]]) -> list[Measure]:
+    """The numbers over dialogues that count the same, each of them."""
+    found = []
+    for counts in zip(*dialogues, strict=True):
+        first = counts[0]
+        over = tuple(0.0 if one.over is None else one.over for one in counts)
+        under = tuple(0 if one.over is None else one.under for one in counts)
+        note = first.note or _left_out(sum(one.over is None for one in counts), len(counts))
+        found.append(Measure(first.name, first.unit, first.direction, over, under, first.empty, note, of=first.of))
+    return found
+
+
+def _notes(episodes: Sequence[Episode]) -> dict[str, str]:
+    """What has to be said of a number because of some of the dialogues, by its name."""
+    of = how_many(len(episodes), "dialogue")
+    computed = sum(any(exchange.source == "transcript" for exchange in one.exchanges) for one in episodes)
+    unknown = sum(not came_near(one) for one in episodes)
+    others = sum(foreign(exchange.clinician) for one in episodes for exchange in one.exchanges)
+    notes = {}
+    if computed:  # their patient did not answer by it
+        text = f"the trace of {computed} of {of} is computed from its turns"
+        notes |= {"Reveal Rate": text, "Success": text}
+    if unknown:
+        notes["Nearness"] = f"{unknown} of {len(episodes)} dialogues of an earlier version do not say"
+    if others:
+        text = f"{how_many(others, 'turn')} left out as {FOREIGN}"
+        notes |= {"Readability": text, "Word/Turn": text}
+    return notes
+
+
+def _left_out(unjudged: int, of: int) -> str:
+    return f"{unjudged} of {of} {NO_JUDGEMENT}" if unjudged else ""
 
 
 def _where_judged(measure: Measure, judged: Sequence[JudgedEpisode]) -> Measure:
@@ -135,85 +182,47 @@ def _where_judged(measure: Measure, judged: Sequence[JudgedEpisode]) -> Measure:
 # --- Confirmation -----------------------------------------------------------------------------------------------------
 
 
-def _confirmation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
+def _confirmation(judged: JudgedEpisode) -> Iterator[Count]:
     """Table 1 with its diagnostics, then the dynamics of elicitation."""
-    episodes = [one.episode for one in judged]
-    gold = [len(episode.categories) for episode in episodes]
-    revealed = [len(_revealed(episode)) for episode in episodes]
+    episode, found = judged.episode, judged.episode.findings
+    gold, turns = len(episode.categories), len(episode.exchanges)
+    out = {concern for concern, state in enumerate(episode.states) if state >= REVEALED}
+    items = found.items if found else ()
     # Those beyond the maximum that is kept too (MC-G36).
-    submitted = [len(one.findings.items) + one.findings.omitted if one.findings else 0 for one in episodes]
-    coarse = [
-        coarse_hits((item.category for item in episode.findings.items), episode.categories) if episode.findings else 0
-        for episode in episodes
-    ]
-    accepted = [match(one.judgement.pairs or ()) for one in judged]
-    fine = [len(pairs) for pairs in accepted]
-    aware = [sum(pair.category_ok for pair in pairs) for pairs in accepted]
+    submitted = len(items) + found.omitted if found else 0
+    accepted = match(judged.judgement.pairs or ())
+    aware = sum(pair.category_ok for pair in accepted)
     # Matches whose concern was revealed to the clinician in the dialogue, not only guessed.
-    grounded = [
-        sum(pair.concern in _revealed(episode) for pair in pairs)
-        for pairs, episode in zip(accepted, episodes, strict=True)
-    ]
-    ones = [1] * len(judged)
-    both = [given + of for given, of in zip(submitted, gold, strict=True)]
-    blind = [int(bool(hits) and not shown) for hits, shown in zip(fine, revealed, strict=True)]
-    blind_hits = [2 * coarse_hits(CATEGORIES, episode.categories) for episode in episodes]
-    blind_both = [len(CATEGORIES) + of for of in gold]
-    spread = [shown / of for shown, of in zip(revealed, gold, strict=True)]
-    return [
-        _ratio("Reveal Rate", revealed, gold, note=_computed(episodes)),
-        _nearness(episodes),
-        _ratio("Process-grounded Fine F1", [2 * hit for hit in grounded], both, empty=0.0, note=_OF_ALL_CONCERNS),
-        *precision_recall_f1("Coarse", coarse, submitted, gold),
-        # One guess per category, which needs no dialogue.
-        _ratio("Coarse F1 of four blind guesses", blind_hits, blind_both, note="the floor: one guess a category"),
-        *precision_recall_f1("Fine", fine, submitted, gold),
-        _ratio("MBNR", blind, ones, "down", note="cases with a match and no revealed concern"),
-        _ratio("Reveal Rate (mean over cases)", spread, ones),
-        _ratio("Category accuracy of matches", aware, fine, of="matched finding"),
-        *precision_recall_f1("Category-aware Fine", aware, submitted, gold),
-        _ratio("Process-grounded Precision", grounded, submitted, empty=0.0, of="finding"),
-        _ratio("Process-grounded Recall", grounded, revealed, empty=0.0, of=_OUT),
-        *_dynamics(episodes, revealed, gold),
-    ]
+    grounded = sum(pair.concern in out for pair in accepted)
+    full = int(len(out) == gold)
+    blind = 2 * coarse_hits(CATEGORIES, episode.categories)
+    yield Count("Reveal Rate", len(out), gold)
+    yield _nearness(episode)
+    yield Count("Process-grounded Fine F1", 2 * grounded, submitted + gold, empty=0.0, note=_OF_ALL_CONCERNS)
+    coarse = coarse_hits((item.category for item in items), episode.categories)
+    yield from precision_recall_f1("Coarse", coarse, submitted, gold)
+    # One guess per category, which needs no dialogue.
+    floor = "the floor: one guess a category"
+    yield Count("Coarse F1 of four blind guesses", blind, len(CATEGORIES) + gold, note=floor)
+    yield from precision_recall_f1("Fine", len(accepted), submitted, gold)
+    unseen = "cases with a match and no revealed concern"
+    yield Count("MBNR", int(bool(accepted) and not out), direction="down", note=unseen)
+    yield Count("Reveal Rate (mean over cases)", len(out) / gold)
+    yield Count("Category accuracy of matches", aware, len(accepted), of="matched finding")
+    yield from precision_recall_f1("Category-aware Fine", aware, submitted, gold)
+    yield Count("Process-grounded Precision", grounded, submitted, empty=0.0, of="finding")
+    yield Count("Process-grounded Recall", grounded, len(out), empty=0.0, of=_OUT)
+    yield Count("Full reveal", full)
+    last = max((turn for turn in episode.reveal_turns if turn is not None), default=0)
+    yield Count("Turn to full reveal", full * last, full, "none", "turns")
+    yield Count("Turns per revealed concern", turns, len(out), "down", "turns", of=_OUT)
 
 
-def precision_recall_f1(
-    name: str, hits: Sequence[float], submitted: Sequence[float], gold: Sequence[float]
-) -> list[Measure]:
-    """Micro precision, recall and F1 from counts by case; submitting nothing scores 0 (MC-G38)."""
-    twice = [2 * hit for hit in hits]
-    both = [given + of for given, of in zip(submitted, gold, strict=True)]
-    return [
-        _ratio(f"{name} Precision", hits, submitted, empty=0.0),
-        _ratio(f"{name} Recall", hits, gold),
-        _ratio(f"{name} F1", twice, both),
-    ]
-
-
-def _computed(episodes: Sequence[Episode]) -> str:
-    """The note on dialogues whose trace is computed from their turns: their patient did not answer by it."""
-    count = sum(any(one.source == "transcript" for one in episode.exchanges) for episode in episodes)
-    return f"the trace of {count} of {how_many(len(episodes), 'dialogue')} is computed from its turns" if count else ""
-
-
-def _revealed(episode: Episode) -> set[int]:
-    return {concern for concern, state in enumerate(episode.states) if state >= REVEALED}
-
-
-def _dynamics(episodes: Sequence[Episode], revealed: Sequence[int], gold: Sequence[int]) -> list[Measure]:
-    full = [int(shown == of) for shown, of in zip(revealed, gold, strict=True)]
-    last = [
-        all_ * max((turn for turn in episode.reveal_turns if turn is not None), default=0)
-        for episode, all_ in zip(episodes, full, strict=True)
-    ]
-    ones = [1] * len(episodes)
-    turns = [len(episode.exchanges) for episode in episodes]
-    return [
-        _ratio("Full reveal", full, ones),
-        _ratio("Turn to full reveal", last, full, "none", unit="turns"),
-        _ratio("Turns per revealed concern", turns, revealed, "down", unit="turns", of=_OUT),
-    ]
+def precision_recall_f1(name: str, hits: float, submitted: float, gold: float) -> Iterator[Count]:
+    """Micro precision, recall and F1; submitting nothing scores 0 (MC-G38)."""
+    yield Count(f"{name} Precision", hits, submitted, empty=0.0)
+    yield Count(f"{name} Recall", hits, gold)
+    yield Count(f"{name} F1", 2 * hits, submitted + gold)
 
 
 def came_near(episode: Episode) -> list[float]:
@@ -233,122 +242,69 @@ def came_near(episode: Episode) -> list[float]:
     return found
 
 
-def _nearness(episodes: Sequence[Episode]) -> Measure:
-    near = [came_near(episode) for episode in episodes]
-    unknown = sum(not values for values in near)
-    note = f"{unknown} of {len(near)} dialogues of an earlier version do not say" if unknown else ""
-    return _ratio("Nearness", [sum(values) for values in near], [len(values) for values in near], note=note)
+def _nearness(episode: Episode) -> Count:
+    near = came_near(episode)
+    return Count("Nearness", sum(near), len(near))
 
 
 # --- Intervention -----------------------------------------------------------------------------------------------------
 
 
-def _intervention(judged: Sequence[JudgedEpisode]) -> list[Measure]:
+def _intervention(judged: JudgedEpisode) -> Iterator[Count]:
     """Table 3. Timings are means over the successful cases only, in clinician turns from 1."""
-    episodes = [one.episode for one in judged]
-    ones = [1] * len(episodes)
-    success = [int(episode.states[episode.primary] == ADDRESSED) for episode in episodes]
-    revealed = [int(episode.states[episode.primary] >= REVEALED) for episode in episodes]
-    addressed = [episode.address_turns[episode.primary] or 0 for episode in episodes]
-    lag = [
-        (episode.address_turns[episode.primary] or 0) - (episode.reveal_turns[episode.primary] or 0) if won else 0
-        for episode, won in zip(episodes, success, strict=True)
-    ]
-    return [
-        _ratio("Success", success, ones, note=_computed(episodes)),
-        _ratio("Reveal Rate", revealed, ones, note=_computed(episodes)),
-        _nearness(episodes),
-        _ratio("Turn-to-Address", addressed, success, "down", unit="turns"),
-        _ratio("Reveal-to-Address", lag, success, "down", unit="turns"),
-    ]
+    episode = judged.episode
+    success = int(episode.success)
+    addressed = episode.address_turns[episode.primary] or 0
+    lag = addressed - (episode.reveal_turns[episode.primary] or 0)
+    yield Count("Success", success)
+    yield Count("Reveal Rate", int(episode.states[episode.primary] >= REVEALED))
+    yield _nearness(episode)
+    yield Count("Turn-to-Address", addressed, success, "down", "turns")
+    yield Count("Reveal-to-Address", lag * success, success, "down", "turns")
 
 
 # --- The conversation -------------------------------------------------------------------------------------------------
 
 
-def _conversation(judged: Sequence[JudgedEpisode]) -> list[Measure]:
+def _conversation(judged: JudgedEpisode) -> Iterator[Count]:
     """Tables 2, 4 and 6, and the probes."""
-    episodes = [one.episode for one in judged]
-    ones = [1] * len(episodes)
-    turns = [len(episode.exchanges) for episode in episodes]
-    probes = [
-        sum(one.evaluation.intent == META_PROBE or one.evaluation.label_probe for one in episode.exchanges)
-        for episode in episodes
-    ]
-    blocked = [sum(exchange.blocked for exchange in episode.exchanges) for episode in episodes]
-    said = [
-        [turn for exchange in episode.exchanges if (turn := exchange.clinician).strip() and not foreign(turn)]
-        for episode in episodes
-    ]
-    others = sum(foreign(exchange.clinician) for episode in episodes for exchange in episode.exchanges)
-    note = f"{how_many(others, 'turn')} left out as {FOREIGN}" if others else ""
-    spoke = [int(bool(texts)) for texts in said]
-    words = [fmean(len(text.split()) for text in texts) if texts else 0.0 for texts in said]
-    ease = readability([" ".join(texts) for texts in said])["FRE"].tolist()
-    scores = [score * had for score, had in zip(ease, spoke, strict=True)]
-    early = [_open_share(one, EARLY) for one in judged]
-    every = [_open_share(one, None) for one in judged]
-    return [
-        *_style(judged),
-        _known("Early Open", early, "proportion"),
-        _known("Open", every, "proportion"),
-        _ratio("Readability", scores, spoke, unit="score", note=note),
-        _ratio("Word/Turn", words, spoke, "none", unit="words", note=note),
-        _ratio("Meta-Probe", probes, turns, "down"),
-        _ratio("Blocked turns", blocked, turns, "none"),
-        _ratio("Average dialogue length", turns, ones, "none", unit="turns"),
-    ]
-
-
-def _style(judged: Sequence[JudgedEpisode]) -> list[Measure]:
-    task: Task = judged[0].episode.task
-    found = []
-    for name in STYLES[task]:
-        scores = [None if one.judgement.style is None else float(one.judgement.style[name]) for one in judged]
-        found.append(_known(name, scores, "judge 0-2"))
-    if task == "confirmation":
-        for name, lists in (
-            ("Values Det.", [one.judgement.expressed for one in judged]),
-            ("Values recognised by the clinician", [one.judgement.recognised for one in judged]),
-        ):
-            numbers = [None if values is None else float(len(values)) for values in lists]
-            found.append(_known(name, numbers, "value categories (0-5)"))
-    return found
+    exchanges, judgement = judged.episode.exchanges, judged.judgement
+    for name in STYLES[judged.episode.task]:
+        yield Count(name, None if judgement.style is None else float(judgement.style[name]), unit="judge 0-2")
+    if judged.episode.task == "confirmation":
+        values = {"Values Det.": judgement.expressed, "Values recognised by the clinician": judgement.recognised}
+        for name, told in values.items():
+            yield Count(name, None if told is None else float(len(told)), unit="value categories (0-5)")
+    yield Count("Early Open", _open_share(judged, EARLY))
+    yield Count("Open", _open_share(judged, None))
+    said = [one.clinician for one in exchanges if one.clinician.strip() and not foreign(one.clinician)]
+    spoke = int(bool(said))
+    yield Count("Readability", float(readability([" ".join(said)])["FRE"][0]) * spoke, spoke, unit="score")
+    words = fmean(len(text.split()) for text in said) if said else 0.0
+    yield Count("Word/Turn", words, spoke, "none", "words")
+    turns = len(exchanges)
+    probes = sum(one.evaluation.intent == META_PROBE or one.evaluation.label_probe for one in exchanges)
+    yield Count("Meta-Probe", probes, turns, "down")
+    yield Count("Blocked turns", sum(one.blocked for one in exchanges), turns, "none")
+    yield Count("Average dialogue length", turns, 1, "none", "turns")
 
 
 def _open_share(judged: JudgedEpisode, first: int | None) -> float | None:
     """Share of open turns among the first ones; None if there was no label or nobody spoke."""
-    labels = judged.judgement.openness
-    if not labels:
-        return None
-    labels = labels[:first]
-    return sum(label == "open" for label in labels) / len(labels)
+    labels = (judged.judgement.openness or ())[:first]
+    return labels.count("open") / len(labels) if labels else None
 
 
-def _patient(judged: Sequence[JudgedEpisode]) -> list[Measure]:
-    """How well the patient kept its secrets: not in the paper, but no reveal
-    rate can be trusted without it (MC-G24)."""
-    episodes = [one.episode for one in judged]
-    replies = [len(episode.exchanges) for episode in episodes]
-    leaks = [episode.leaks for episode in episodes]
-    neutral = [sum(exchange.source == "neutral" for exchange in episode.exchanges) for episode in episodes]
-    note = "drafts that were caught; none of them was sent"
-    return [
-        _ratio("Leaking drafts of the patient", leaks, replies, "down", note=note),
-        _ratio("Neutral replies", neutral, replies, "down"),
-        *_validity(episodes),
-    ]
-
-
-def _validity(episodes: Sequence[Episode]) -> list[Measure]:
-    """The checks of `validity` that can be counted case by case."""
-    by_case = [checks([episode]) for episode in episodes]
-    return [
-        _ratio(first.name, [one[at].over for one in by_case], [one[at].under for one in by_case], "down",
-              note=f"limit {first.limit:.0%}")
-        for at, first in enumerate(by_case[0])
-        if first.by_case
-    ]  # fmt: skip
+def _patient(episode: Episode) -> Iterator[Count]:
+    """How well the patient kept its secrets: not in the paper, but no reveal rate can be trusted without it (MC-G24);
+    then the checks of `validity` that can be counted case by case."""
+    replies = len(episode.exchanges)
+    caught = "drafts that were caught; none of them was sent"
+    yield Count("Leaking drafts of the patient", episode.leaks, replies, "down", note=caught)
+    yield Count("Neutral replies", sum(one.source == "neutral" for one in episode.exchanges), replies, "down")
+    for check in checks([episode]):
+        if check.by_case:
+            yield Count(check.name, check.over, check.under, "down", note=f"limit {check.limit:.0%}")
 
 
 def curve(episodes: Sequence[Episode], *, addressed: bool = False) -> list[float]:
@@ -360,32 +316,3 @@ def curve(episodes: Sequence[Episode], *, addressed: bool = False) -> list[float
         of = episode.address_turns if addressed else episode.reveal_turns
         turns += of if episode.task == "confirmation" else (of[episode.primary],)
     return [sum(turn is not None and turn <= now for turn in turns) / len(turns) for now in range(1, last + 1)]
-
-
-# --- Making measures --------------------------------------------------------------------------------------------------
-
-
-def _ratio(
-    name: str,
-    over: Sequence[float],
-    under: Sequence[float],
-    direction: Direction = "up",
-    *,
-    unit: str = "proportion",
-    empty: float | None = None,
-    note: str = "",
-    of: str = "",
-) -> Measure:
-    return Measure(name, unit, direction, tuple(over), tuple(under), empty, note, of=of)
-
-
-def _known(name: str, values: Sequence[float | None], unit: str) -> Measure:
-    """The mean over the cases that have a value."""
-    note = _left_out(sum(value is None for value in values), len(values))
-    return _ratio(
-        name, [value or 0.0 for value in values], [value is not None for value in values], unit=unit, note=note
-    )
-
-
-def _left_out(unjudged: int, of: int) -> str:
-    return f"{unjudged} of {of} {NO_JUDGEMENT}" if unjudged else ""

@@ -21,7 +21,7 @@ from baselines.medconceal.game import hidden_of
 from baselines.medconceal.judge import ATTEMPTS, PROMPTS, judge, shown
 from baselines.medconceal.judgement import JudgedEpisode, Judgement
 from baselines.medconceal.matching import Pair, coarse_hits, match, quoted_turn, touches
-from baselines.medconceal.metrics import Measure, curve, measures, precision_recall_f1
+from baselines.medconceal.metrics import Measure, curve, measures, precision_recall_f1, summed
 from baselines.medconceal.policy import Concern, touched
 from baselines.medconceal.record import (
     ConcernTrace,
@@ -233,11 +233,11 @@ COUNTS = {
 @pytest.mark.parametrize(("row", "setting"), COUNTS)
 def test_the_formulas_print_table_1_from_the_derived_counts(row: str, setting: str) -> None:
     coarse, submitted, fine = COUNTS[row, setting]
-    numbers = [
-        *precision_recall_f1("Coarse", [coarse], [submitted], [GOLD]),
-        *precision_recall_f1("Fine", [fine], [submitted], [GOLD]),
+    counts = [
+        *precision_recall_f1("Coarse", coarse, submitted, GOLD),
+        *precision_recall_f1("Fine", fine, submitted, GOLD),
     ]
-    for number in numbers:
+    for number in summed([counts]):
         paper = find("MedConceal", "Table 1", row, setting, number.name, "Task 1 confirmation, 300 cases")
         assert paper is not None and number.value is not None
         assert f"{number.value:.3f}" == f"{paper.value:.3f}", number.name
