@@ -67,7 +67,6 @@ TIME_UP, FINISHED = "time", "finished"
 """`Answer.stop` of a person who has no next turn: the time is up, or it was ended."""
 
 Evaluator = Literal["model", "rules"]
-Allowed = tuple[frozenset[str], frozenset[str]]  # of `Guard.so_far`
 Patient = Literal["model", "template"]
 
 
@@ -230,17 +229,11 @@ class CaseInPlay:
         self.state, update = step(self.policy, self.state, evaluation, self.concerns, turn, near, self._heard)
         return update
 
-    def settle(self, update: Update, spoken: patient_side.Spoken, allowed: Allowed) -> Update:
+    def settle(self, update: Update, spoken: patient_side.Spoken) -> Update:
         """The turn's effect once the reply is known: a concern that the reply did not say is still hidden."""
-        unsaid = tuple(index for index in update.revealed if index not in spoken.voiced)
-        if not unsaid:
-            return update
+        unsaid = [index for index in update.revealed if index not in spoken.voiced]
         self.state, update = take_back(self.state, update, unsaid)
-        self.guard.take_back(allowed)
-        for index in update.revealed:
-            for text in patient_side.texts_of(self.profile, index):
-                self.guard.allow(text)
-        return replace(update, unsaid=unsaid)
+        return update
 
     def keep(self, turn: str, evaluation: TurnEvaluation, update: Update, spoken: patient_side.Spoken) -> None:
         """Record the exchange; `turn` is the clinician's text as sent."""
@@ -318,12 +311,12 @@ async def _play(rules: Rules, profile: PatientProfile, ask: Ask) -> Episode:
         turn = said_by(answer.text)
         text = heard(turn)
         evaluation, near = await in_play.rate(evaluator, texts, text, strict=rules.strict)
-        update, allowed = in_play.move(evaluation, text, near), in_play.guard.so_far()
+        update = in_play.move(evaluation, text, near)
         view = patient_side.show(profile, in_play.chart, in_play.state, update, text, in_play.exchanges, in_play.guard)
         spoken = await patient_side.speak(
             patient, texts, view, text, in_play.exchanges, in_play.guard, in_play.state, update.revealed
         )
-        update = in_play.settle(update, spoken, allowed)
+        update = in_play.settle(update, spoken)
         in_play.keep(turn, evaluation, update, spoken)
         if isinstance(ask, Watching):
             ask.watch(in_play.exchanges[-1])

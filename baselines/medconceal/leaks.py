@@ -51,79 +51,66 @@ _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\"“‘'])\b[A-Z][\w-]{2,}|\b\w*\d
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """One hidden text, analysed once."""
+    """A text for comparison: its runs of 5 and of 7 words, stems of its words, and names and numbers."""
 
-    runs: frozenset[tuple[str, ...]]
-    long_runs: frozenset[tuple[str, ...]]
-    stems: frozenset[str]
-    names: frozenset[str]
+    runs: Set[tuple[str, ...]]
+    stems: Set[str]
+    names: Set[str]
 
 
 class Guard:
-    """The hidden texts of one case, ready to be searched for, beside what everybody may say."""
+    """The hidden texts of one case, ready to be searched for, beside what anybody may say: the words of the chart, and
+    those of the concerns that are not hidden any more."""
 
     def __init__(self, profile: PatientProfile, chart: Chart) -> None:
-        self._texts = tuple(
-            tuple(_taken_apart(secret.get_secret_value()) for secret in (concern.content, *concern.evidence))
+        self._chart = " ".join(text for _, text in chart.lines())
+        self._concerns = tuple(
+            tuple(secret.get_secret_value() for secret in (concern.content, *concern.evidence))
             for concern in profile.hidden_concerns
         )
-        self._said: set[str] = set()
-        self._named: set[str] = set()
-        for _, text in chart.lines():
-            self.allow(text)
-
-    def allow(self, text: str) -> None:
-        """From now on this text may be repeated: the patient has said it."""
-        self._said |= {stem(word) for word in words(text)}
-        self._named |= set(_TOKEN.findall(text))
-
-    def so_far(self) -> tuple[frozenset[str], frozenset[str]]:
-        """What may be repeated at this point, for `take_back`."""
-        return frozenset(self._said), frozenset(self._named)
-
-    def take_back(self, allowed: tuple[frozenset[str], frozenset[str]]) -> None:
-        """Withdraw what was allowed since: it was not said after all."""
-        self._said, self._named = set(allowed[0]), set(allowed[1])
 
     def check(self, reply: str, hidden: Iterable[int], question: str = "") -> LeakCheck:
         """Which of the hidden concerns the reply gives away; `question` is the turn that it answers."""
-        runs, stems, named = _words_and_names(reply)
+        said, given = self._said(hidden := frozenset(hidden)), _given(reply)
         asked = content_stems(question) if question and _affirms(reply) else frozenset()
-        leaking: list[int] = []
-        rules: list[str] = []
-        for index in sorted(hidden):
-            broken = [rule for text in self._texts[index] for rule in self._broken(text, runs, stems, named, asked)]
-            if broken:
-                leaking.append(index)
-                rules += broken
-        return LeakCheck(tuple(leaking), tuple(dict.fromkeys(rules)))
+        broken = {
+            index: [rule for text in self._concerns[index] for rule in _broken(_kept(text), said, given, asked)]
+            for index in sorted(hidden)
+        }
+        rules = dict.fromkeys(rule for rules in broken.values() for rule in rules)
+        return LeakCheck(tuple(index for index, rules in broken.items() if rules), tuple(rules))
 
     def touches(self, text: str, hidden: Iterable[int]) -> bool:
         """Whether a text comes near a hidden concern: two of its content words that nobody has said yet, or a leak.
 
         This is for what the patient is given to talk about; replies are judged by `check`.
         """
-        hidden = tuple(hidden)
-        fresh = content_stems(text) - self._said
-        near = any(len(fresh & one.stems) >= 2 for index in hidden for one in self._texts[index])
+        hidden = frozenset(hidden)
+        fresh = content_stems(text) - self._said(hidden).stems
+        near = any(len(fresh & content_stems(own)) >= 2 for index in hidden for own in self._concerns[index])
         return near or self.check(text, hidden).leaked
 
-    def _broken(
-        self, text: _Text, runs: Set[tuple[str, ...]], stems: Set[str], named: Set[str], asked: frozenset[str]
-    ) -> Iterable[str]:
-        own = text.stems - self._said
-        for run in (text.runs | text.long_runs) & runs:
-            if len({stem(word) for word in run} & own) >= (2 if len(run) == SPAN else 1):
-                yield "span"
-                break
-        both = len(own & stems)
-        if both >= FEWEST and both >= SHARE * len(own):
-            yield "words"
-        if (text.names & named) - self._named:
-            yield "name"
-        guessed = len(own & asked)
-        if guessed >= 2 and guessed >= GUESSED * len(own):
-            yield "affirmed"
+    def _said(self, hidden: Set[int]) -> _Text:
+        """What may be repeated while these concerns are hidden."""
+        out = (text for index, texts in enumerate(self._concerns) if index not in hidden for text in texts)
+        return _free(" ".join([self._chart, *out]))
+
+
+def _broken(text: _Text, said: _Text, reply: _Text, asked: Set[str]) -> Iterable[str]:
+    """The rules by which a reply gives a hidden text away; `asked` are the stems of a question that it says yes to."""
+    own = text.stems - said.stems
+    for run in text.runs & reply.runs:
+        if len({stem(word) for word in run} & own) >= (2 if len(run) == SPAN else 1):
+            yield "span"
+            break
+    both = len(own & reply.stems)
+    if both >= FEWEST and both >= SHARE * len(own):
+        yield "words"
+    if (text.names & reply.names) - said.names:
+        yield "name"
+    guessed = len(own & asked)
+    if guessed >= 2 and guessed >= GUESSED * len(own):
+        yield "affirmed"
 
 
 def _affirms(reply: str) -> bool:
@@ -144,8 +131,8 @@ def says(reply: str, texts: Sequence[str]) -> bool:
 
 
 @lru_cache(maxsize=128)  # what describes a patient is checked in each turn
-def _words_and_names(reply: str) -> tuple[frozenset[tuple[str, ...]], frozenset[str], frozenset[str]]:
-    """The word sequences of a reply, their stems, and its names; also read backwards, by words and by letters."""
+def _given(reply: str) -> _Text:
+    """A reply, read forwards and backwards, by words and by letters."""
     found = words(reply)
     readings = (found, found[::-1], words(reply[::-1]))
     runs = frozenset(
@@ -154,10 +141,15 @@ def _words_and_names(reply: str) -> tuple[frozenset[tuple[str, ...]], frozenset[
         for size in (SPAN, LONG_SPAN)
         for at in range(len(reading) - size + 1)
     )
-    stems = frozenset(stem(word) for reading in readings for word in reading)
-    return runs, stems, frozenset(_TOKEN.findall(reply))
+    return _Text(runs, {stem(word) for reading in readings for word in reading}, set(_TOKEN.findall(reply)))
 
 
-def _taken_apart(text: str) -> _Text:
-    names = frozenset(name for name in _NAME.findall(text) if len(name) > 1)
-    return _Text(frozenset(spans(text, SPAN)), frozenset(spans(text, LONG_SPAN)), content_stems(text), names)
+@lru_cache(maxsize=128)  # it changes when a concern comes out
+def _free(text: str) -> _Text:
+    return _Text(frozenset(), set(map(stem, words(text))), set(_TOKEN.findall(text)))
+
+
+@lru_cache(maxsize=1024)
+def _kept(text: str) -> _Text:
+    names = {name for name in _NAME.findall(text) if len(name) > 1}
+    return _Text(spans(text, SPAN) | spans(text, LONG_SPAN), content_stems(text), names)

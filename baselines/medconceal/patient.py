@@ -91,10 +91,7 @@ def show(
     past: Sequence[Exchange],
     guard: Guard,
 ) -> View:
-    """What the patient may say after this turn. Texts of newly revealed concerns become free to say (`guard.allow`)."""
-    for index in update.revealed:
-        for text in texts_of(profile, index):
-            guard.allow(text)
+    """What the patient may say after this turn."""
     hidden = hidden_concerns(state)
     out = [index for index, concern in enumerate(state.concerns) if concern.state != HIDDEN]
     target = state.target

@@ -465,7 +465,8 @@ def take_back(state: PatientState, update: Update, unsaid: Sequence[int]) -> tup
         concerns[index] = replace(concerns[index], state=HIDDEN, revealed_at=None)
         traces[index] = replace(traces[index], state=HIDDEN)
     revealed = tuple(index for index in update.revealed if index not in unsaid)
-    return replace(state, concerns=tuple(concerns)), replace(update, revealed=revealed, traces=tuple(traces))
+    told = replace(update, revealed=revealed, traces=tuple(traces), unsaid=tuple(unsaid))
+    return replace(state, concerns=tuple(concerns)), told
 
 
 def nearness(config: PolicyConfig, concern: ConcernState, task: Task) -> float:
