@@ -18,7 +18,10 @@ BUNDLED = {
         "loaders.threemdbench",
         "Build 3MDBench: curated photos of 34 diagnoses; the test split adds complaints and temperaments.",
     ),
-    "medconceal": ("loaders.medconceal", "Build MedConceal: charts for the clinician, and hidden concerns to elicit."),
+    "medconceal": (
+        "loaders.medconceal_corpus",
+        "Build MedConceal: charts for the clinician, and hidden concerns to elicit.",
+    ),
 }
 
 

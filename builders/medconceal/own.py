@@ -26,7 +26,8 @@ from loaders.files.paths import is_there
 from loaders.files.tables import read_records
 from loaders.files.texts import read_text
 from loaders.files.yaml_values import parse_yaml
-from loaders.medconceal import CATEGORIES, DEEPEST, SCENARIOS, SPECIALTIES, category_by_number, meant, read_foreign
+from loaders.medconceal import CATEGORIES, DEEPEST, SCENARIOS, SPECIALTIES
+from loaders.medconceal_corpus import category_by_number, meant, read_foreign
 
 Ask = Callable[[str], str]
 """Asks a question and returns the answer, stripped; an empty one leaves the field empty."""

@@ -73,7 +73,8 @@ from loaders.files.paths import name_of
 from loaders.files.stores import Store
 from loaders.installed import installed_versions
 from loaders.manifest import KEPT, Config, Manifest, Source, canonical_json
-from loaders.medconceal import CHARTS, CORPUS, SPLIT
+from loaders.medconceal import CHARTS, SPLIT
+from loaders.medconceal_corpus import CORPUS
 from loaders.reached import code_digest
 
 CASES = 300  # in the paper

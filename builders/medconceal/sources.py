@@ -31,7 +31,8 @@ from loaders.files.opening import digest_of
 from loaders.files.paths import entries, is_folder, is_hidden, is_inside, is_there, name_of
 from loaders.files.tables import Record, read_records
 from loaders.manifest import canonical_json
-from loaders.medconceal import FOREIGN, KEY, SCHEMA, PatientProfile, meant, read_foreign, row_of
+from loaders.medconceal import KEY, SCHEMA, PatientProfile, row_of
+from loaders.medconceal_corpus import FOREIGN, meant, read_foreign
 
 SAMPLE, SAMPLE_THREADS, THREADS, OWN_CASES = "sample", "sample-threads", "threads=", "cases="
 SYNTHETIC = "synthetic"

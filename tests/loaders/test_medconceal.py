@@ -24,7 +24,6 @@ from loaders.errors import InputError
 from loaders.medconceal import (
     CATEGORIES,
     CHARTS,
-    CORPUS,
     ROLES,
     SCENARIOS,
     SPECIALTIES,
@@ -35,13 +34,13 @@ from loaders.medconceal import (
     PatientProfile,
     cases,
     chart,
-    from_official,
     health_literacy,
     leaks,
     parse_profile,
     profile_of,
     row_of,
 )
+from loaders.medconceal_corpus import CORPUS, from_official
 from tests.parts.faulty_hub import FaultyHub
 
 CANARY = "CANARY-5521"

@@ -23,7 +23,8 @@ from builders.samples.medconceal import profiles
 from loaders.corpus import load
 from loaders.errors import InputError
 from loaders.manifest import Manifest
-from loaders.medconceal import CATEGORIES, FOREIGN, SCENARIOS, PatientProfile, profile_of, read_foreign, row_of
+from loaders.medconceal import CATEGORIES, SCENARIOS, PatientProfile, profile_of, row_of
+from loaders.medconceal_corpus import FOREIGN, read_foreign
 from scripts.cli import execute
 from tests.parts.rows import strictly
 
