@@ -5,7 +5,8 @@
     rubric, rules         a clinician's turn -> ten features and an intent, by model or by rules
     acts                  what a turn does, by the grammar of its sentences and tables of words
     probes                turns in the benchmark's own labels, or addressed to the machine
-    policy                features -> hidden, revealed, addressed: `PAPER` (Equations 2-8) and `BEDSIDE` (ours); pure
+    machine               features -> hidden, revealed, addressed; pure
+    policy                its constants: `PAPER` (Equations 2-8) and `BEDSIDE` (ours)
     simulation            the shape of a policy: what clinicians of a given quality get out of it
     leaks                 whether a reply gives away what is still hidden
     patient               state -> words, by model or by `patient_template`; never holds a text that is still hidden

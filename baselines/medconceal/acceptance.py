@@ -16,7 +16,8 @@ from baselines.dialogue.game import Game, ScriptedAgent
 from baselines.dialogue.playing import Playing, Scripted, play_bare
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, task_game
-from baselines.medconceal.policy import Concern, PolicyConfig, start, step
+from baselines.medconceal.machine import Concern, start, step
+from baselines.medconceal.policy import PolicyConfig
 from baselines.medconceal.record import HIDDEN, Episode, Features, TurnEvaluation
 from loaders.medconceal import CATEGORIES, PatientProfile, Task
 

@@ -20,10 +20,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from baselines.medconceal.policy import INPUTS, Logistic, PolicyConfig
 from baselines.medconceal.record import FEATURES, Features
@@ -51,7 +52,7 @@ class Label:
     """One labelled turn: `label` in [0, 1], and `source`, who gave it (a model's name, or `scripted/...`).
 
     `evaluator` is who gave the features; labels of earlier versions do not say, and have theirs from the rules. `shift`
-    is what the policy added to the intercept for this person and the depth of the concern (`PolicyConfig.shift`), 0
+    is what the policy added to the intercept for this person and the depth of the concern (`Concern.shift`), 0
     where that is not known.
     """
 
@@ -62,8 +63,8 @@ class Label:
     overlap: float
     label: float
     source: str
-    evaluator: str = BY_RULES
-    shift: float | None = None
+    evaluator: Annotated[str, Field(exclude_if=BY_RULES.__eq__)] = BY_RULES
+    shift: Annotated[float | None, Field(exclude_if=lambda value: value is None)] = None
 
     def __post_init__(self) -> None:
         if not self.case_id:
@@ -80,10 +81,6 @@ class Label:
     def row(self) -> dict[str, Any]:
         """The label as a row of JSONL or Parquet: features in columns of their own."""
         written = to_json(self)
-        if self.evaluator == BY_RULES:  # the default for a label that does not say
-            del written["evaluator"]
-        if self.shift is None:
-            del written["shift"]
         return {**written.pop("features"), **written}
 
 

@@ -26,17 +26,8 @@ from baselines.medconceal import clinician, rubric
 from baselines.medconceal import patient as patient_side
 from baselines.medconceal import rules as by_rules
 from baselines.medconceal.leaks import Guard
-from baselines.medconceal.policy import (
-    DEFAULT,
-    Concern,
-    PatientState,
-    PolicyConfig,
-    Update,
-    nearness,
-    start,
-    step,
-    take_back,
-)
+from baselines.medconceal.machine import Concern, PatientState, Update, nearness, start, step, take_back
+from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.record import (
     ADDRESSED,
     HIDDEN,

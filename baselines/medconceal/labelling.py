@@ -13,17 +13,17 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from baselines.dialogue.game import Ask
 from baselines.dialogue.playing import PATIENCE
 from baselines.medconceal.clinician_scripted import CLINICIANS
-from baselines.medconceal.fitting import BY_RULES, KINDS, Kind, Label
+from baselines.medconceal.fitting import BY_RULES, KINDS, Label
 from baselines.medconceal.game import Evaluator, Rules, concerns_of, task_game
 from baselines.medconceal.policy import PolicyConfig
-from baselines.medconceal.record import Episode, Features, is_share
+from baselines.medconceal.record import Episode, is_share
 from baselines.medconceal.untrusted import heard
 from loaders.errors import ModelError
 from loaders.medconceal import TASKS, PatientProfile, Task, chart
@@ -44,18 +44,15 @@ SCHEMA = object_schema({"probability": {"type": "number"}})
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A turn to be judged for one concern, with what led up to it; `concern` is hidden text, kept out of logs."""
+    """A turn to be judged for one concern, with what led up to it; `concern` is hidden text, kept out of logs.
 
-    case_id: str
-    kind: Kind
-    category: str
+    `label` holds what is known before it is judged.
+    """
+
+    label: Label
     concern: str = field(repr=False)
     before: tuple[tuple[str, str], ...]
     turn: str
-    features: Features
-    overlap: float
-    evaluator: str = BY_RULES
-    shift: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +131,7 @@ def ask_about(
 
     found = asyncio.run(gather_bounded(play, plays, limit=AT_ONCE))
     questions = [question for of_dialogue in found for question in of_dialogue]
-    of_kind = [[at for at, question in enumerate(questions) if question.kind == kind] for kind in KINDS]
+    of_kind = [[at for at, question in enumerate(questions) if question.label.kind == kind] for kind in KINDS]
     few, many = sorted(of_kind, key=len)
     draw = random.Random(seed)
     chosen = draw.sample(few, min(len(few), most // 2))
@@ -160,7 +157,7 @@ def _ask(players: Players, profile: PatientProfile, task: Task, style: str) -> A
 
 def _questions(profile: PatientProfile, episode: Episode, policy: PolicyConfig, evaluator: str) -> list[Question]:
     questions: list[Question] = []
-    shifts = [policy.shift(concern) for concern in concerns_of(profile, chart(profile, episode.task))]
+    shifts = [concern.shift(policy) for concern in concerns_of(profile, chart(profile, episode.task))]
     for at, exchange in enumerate(episode.exchanges):
         if evaluator != BY_RULES and exchange.evaluation.obtained != "model":
             continue
@@ -169,20 +166,18 @@ def _questions(profile: PatientProfile, episode: Episode, policy: PolicyConfig, 
             if trace.p_reveal is None and trace.p_address is None:
                 continue
             concern = profile.hidden_concerns[index]
-            questions.append(
-                Question(
-                    case_id=profile.case_id,
-                    kind="address" if trace.p_reveal is None else "reveal",
-                    category=concern.category,
-                    concern=concern.content.get_secret_value(),
-                    before=before,
-                    turn=exchange.clinician,
-                    features=exchange.evaluation.features,
-                    overlap=trace.overlap or 0.0,
-                    evaluator=evaluator,
-                    shift=0.0 if trace.p_reveal is None else shifts[index],
-                )
+            unjudged = Label(
+                case_id=profile.case_id,
+                kind="address" if trace.p_reveal is None else "reveal",
+                category=concern.category,
+                features=exchange.evaluation.features,
+                overlap=trace.overlap or 0.0,
+                label=0.0,
+                source="",
+                evaluator=evaluator,
+                shift=0.0 if trace.p_reveal is None else shifts[index],
             )
+            questions.append(Question(unjudged, concern.content.get_secret_value(), before, exchange.clinician))
     return questions
 
 
@@ -207,17 +202,7 @@ async def label(
 
     answers = await gather_bounded(judged, questions, limit=concurrency, progress=progress)
     labels = [
-        Label(
-            asked.case_id,
-            asked.kind,
-            asked.category,
-            asked.features,
-            asked.overlap,
-            answer,
-            source,
-            asked.evaluator,
-            asked.shift,
-        )
+        replace(asked.label, label=answer, source=source)
         for asked, answer in zip(questions, answers, strict=True)
         if answer is not None
     ]
@@ -232,7 +217,7 @@ def judge_by_model(model: ChatModel, store: AnswerStore, texts: Prompts) -> Judg
         others = [("concern", question.concern), *said, ("turn_to_judge", question.turn)]
         parts = [fenced(name, heard(text)) for name, text in others]
         messages = [
-            Message("system", texts.fill(f"label_{question.kind}")),
+            Message("system", texts.fill(f"label_{question.label.kind}")),
             Message("user", "\n\n".join([*parts, 'Answer with one JSON object: {"probability": 0.0}'])),
         ]
 
@@ -243,7 +228,7 @@ def judge_by_model(model: ChatModel, store: AnswerStore, texts: Prompts) -> Judg
                 temperature=0,
                 max_tokens=MAX_TOKENS,
                 json_schema=SCHEMA,
-                namespace=f"{question.case_id}/{attempt}",
+                namespace=f"{question.label.case_id}/{attempt}",
             )
 
         return (await ask_until(ask, messages, _probability, attempts=ATTEMPTS)).value

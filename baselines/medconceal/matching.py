@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from baselines.medconceal.leaks import SPAN
-from baselines.medconceal.policy import ENOUGH, Concern, touched
+from baselines.medconceal.machine import ENOUGH, Concern, touched
 from baselines.medconceal.record import HiddenConcern
 from baselines.medconceal.words import content_roots
 from loaders.spans import shares_span, spans, words
@@ -64,7 +64,7 @@ def quoted_turn(quote: str, replies: Sequence[str]) -> int | None:
 
 def touches(quote: str, hidden: HiddenConcern) -> bool:
     """Whether a quote is about the concern: it repeats five words in a row of it or of its evidence, or the whole of
-    a shorter text; or it holds a topic term of it, or two of its own words (`policy.touched`).
+    a shorter text; or it holds a topic term of it, or two of its own words (`machine.touched`).
 
     Any three words of a patient can be quoted; only some of them support a finding. For a concern without topics one of
     its own words is enough. Evidence may be everyday words alone ("One said never and one said always"), and is what

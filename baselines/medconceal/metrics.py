@@ -12,8 +12,8 @@ from itertools import compress
 from statistics import fmean
 
 from baselines.medconceal.judgement import STYLES, JudgedEpisode
+from baselines.medconceal.machine import META_PROBE
 from baselines.medconceal.matching import coarse_hits, match
-from baselines.medconceal.policy import META_PROBE
 from baselines.medconceal.record import REVEALED, Episode
 from baselines.medconceal.validity import checks
 from baselines.medlaybench_v.readability import FOREIGN, foreign
@@ -156,7 +156,7 @@ def _notes(episodes: Sequence[Episode]) -> dict[str, str]:
     computed = sum(any(exchange.source == "transcript" for exchange in one.exchanges) for one in episodes)
     unknown = sum(not came_near(one) for one in episodes)
     others = sum(foreign(exchange.clinician) for one in episodes for exchange in one.exchanges)
-    notes = {}
+    notes: dict[str, str] = {}
     if computed:  # their patient did not answer by it
         text = f"the trace of {computed} of {of} is computed from its turns"
         notes |= {"Reveal Rate": text, "Success": text}
@@ -226,7 +226,7 @@ def precision_recall_f1(name: str, hits: float, submitted: float, gold: float) -
 
 
 def came_near(episode: Episode) -> list[float]:
-    """How near each concern that the task tracks was (`policy.nearness`), as a mean over the turns up to the limit.
+    """How near each concern that the task tracks was (`machine.nearness`), as a mean over the turns up to the limit.
 
     After the end the last value counts on, as in Figure 2. Empty for a dialogue whose trace does not record it.
     """

@@ -21,8 +21,8 @@ from pydantic import SecretStr
 from baselines.dialogue.game import Ask
 from baselines.medconceal import patient_template
 from baselines.medconceal.leaks import Guard, says
+from baselines.medconceal.machine import PatientState, Update
 from baselines.medconceal.patient_template import View
-from baselines.medconceal.policy import PatientState, Update
 from baselines.medconceal.record import ADDRESSED, HIDDEN, Exchange, LeakCheck, ReplySource
 from baselines.medconceal.rubric import clarifying_question
 from baselines.medconceal.typed import marked

@@ -89,7 +89,7 @@ class ConcernTrace:
 
     `p_reveal` and `overlap` are None on turns that could not move E (a concern that is out, a blocked turn, a concern
     that the task does not track); `p_address` is None on turns that could not move A. `nearness` is how near it is to
-    what the task asks for (`policy.nearness`); None if the task does not track it, and in runs that did not record it.
+    what the task asks for (`machine.nearness`); None if the task does not track it, and in runs that did not record it.
     """
 
     state: int

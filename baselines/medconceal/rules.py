@@ -15,8 +15,9 @@ from functools import lru_cache
 from statistics import fmean
 
 from baselines.medconceal.acts import MIRROR, acts, own_words
+from baselines.medconceal.machine import newness
 from baselines.medconceal.manner import manner
-from baselines.medconceal.policy import PolicyConfig, newness
+from baselines.medconceal.policy import PolicyConfig
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, Obtained, TurnEvaluation
 from baselines.medconceal.typed import marked

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 from baselines.medconceal.game import concerns_of
-from baselines.medconceal.policy import Concern, PatientState, PolicyConfig, start, step
+from baselines.medconceal.machine import Concern, PatientState, start, step
+from baselines.medconceal.policy import PolicyConfig
 from baselines.medconceal.record import ADDRESSED, HIDDEN, Features, TurnEvaluation
 from baselines.medconceal.tables import GROUPS, PAPER
 from baselines.results.run import Result, RunRecord

@@ -292,12 +292,14 @@ def test_a_wrong_label_names_its_row(change, says: str, tmp_path) -> None:
 
 def test_questions_are_drawn_from_dialogues_of_all_styles() -> None:
     questions = labelling.ask_about(CASES[:2], DEFAULT, most=10_000)
-    assert {question.kind for question in questions} == {"reveal", "address"}
-    assert {question.case_id for question in questions} == {profile.case_id for profile in CASES[:2]}
+    assert {question.label.kind for question in questions} == {"reveal", "address"}
+    assert {question.label.case_id for question in questions} == {profile.case_id for profile in CASES[:2]}
     some = labelling.ask_about(CASES[:1], DEFAULT, most=40, seed=1)
     assert len(some) == 40 and some == labelling.ask_about(CASES[:1], DEFAULT, most=40, seed=1) != questions[:40]
     # Few turns can address a concern: drawn by chance, the hundred that a fit needs were never among 2,000.
-    every, kinds = ([one.kind for one in each] for each in (labelling.ask_about(CASES[:1], DEFAULT, most=10_000), some))
+    every, kinds = (
+        [one.label.kind for one in each] for each in (labelling.ask_about(CASES[:1], DEFAULT, most=10_000), some)
+    )
     assert kinds.count("address") == min(20, every.count("address")) > 40 * every.count("address") / len(every)
     hidden = CASES[0].hidden_concerns[0].content.get_secret_value()
     assert all(hidden not in repr(question) for question in questions)
@@ -305,9 +307,15 @@ def test_questions_are_drawn_from_dialogues_of_all_styles() -> None:
 
 def test_the_overlap_of_a_label_is_measured_as_the_policy_does_that_is_fitted() -> None:
     bedside, paper = (labelling.ask_about(CASES[:2], policy, most=10_000) for policy in (BEDSIDE, PAPER))
-    near = [{kind: {one.overlap for one in each if one.kind == kind} for kind in KINDS} for each in (bedside, paper)]
+    near = [
+        {kind: {one.label.overlap for one in each if one.label.kind == kind} for kind in KINDS}
+        for each in (bedside, paper)
+    ]
     assert near[0]["address"] > {0.0} == near[1]["address"]
-    shifts = [{kind: {one.shift for one in each if one.kind == kind} for kind in KINDS} for each in (bedside, paper)]
+    shifts = [
+        {kind: {one.label.shift for one in each if one.label.kind == kind} for kind in KINDS}
+        for each in (bedside, paper)
+    ]
     assert len(shifts[0]["reveal"]) > 2 and shifts[0]["address"] == {0.0} == shifts[1]["reveal"]
     assert all(4 * overlap % 1 == 0 for overlap in near[0]["reveal"])  # topic terms and words: quarters
     assert any(4 * overlap % 1 for overlap in near[1]["reveal"])  # a share of a concern's words
@@ -325,7 +333,7 @@ def test_a_model_judges_through_the_store(tmp_path) -> None:
         by_model = labelling.judge_by_model(scripted(judge, name="judge"), store, labelling.prompts())
         labels, unanswered = asyncio.run(labelling.label(questions, by_model, "scripted/judge", concurrency=1))
         assert len(labels) == 12 and unanswered == 0 and {label.label for label in labels} == {0.7}
-        assert [label.features for label in labels] == [question.features for question in questions]
+        assert [label.features for label in labels] == [question.label.features for question in questions]
         assert all("<concern>" in said[1] and "<turn_to_judge>" in said[1] for said in asked)
         assert [len(said) for said in asked[:2]] == [2, 4] and "not one JSON object" in asked[1][-1]
         by_mute = labelling.judge_by_model(scripted(lambda messages: "no", name="mute"), store, labelling.prompts())

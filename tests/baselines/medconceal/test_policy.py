@@ -12,15 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.medconceal.policy import (
-    BEDSIDE,
-    INPUTS,
+from baselines.medconceal.machine import (
     META_PROBE,
-    PAPER,
     Concern,
     ConcernState,
-    Logistic,
-    PolicyConfig,
     asks_again,
     blocks,
     nearness,
@@ -31,6 +26,7 @@ from baselines.medconceal.policy import (
     take_back,
     touched,
 )
+from baselines.medconceal.policy import BEDSIDE, INPUTS, PAPER, Logistic, PolicyConfig
 from baselines.medconceal.record import FEATURES, HIDDEN, REVEALED, Features, TurnEvaluation
 from baselines.medconceal.words import content_roots
 from loaders.errors import InputError

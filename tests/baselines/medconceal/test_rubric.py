@@ -16,7 +16,7 @@ from baselines.medconceal import clinician, rubric, rules
 from baselines.medconceal.agents import rules_evaluator
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
-from baselines.medconceal.policy import META_PROBE
+from baselines.medconceal.machine import META_PROBE
 from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
 from baselines.medconceal.rubric import INTENTS, RUBRIC, Pending, clarifying_question, evaluate, next_pending, parse

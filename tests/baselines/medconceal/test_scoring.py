@@ -20,9 +20,9 @@ from baselines.medconceal.comparisons import results as compared_results
 from baselines.medconceal.game import hidden_of
 from baselines.medconceal.judge import ATTEMPTS, PROMPTS, judge, shown
 from baselines.medconceal.judgement import JudgedEpisode, Judgement
+from baselines.medconceal.machine import Concern, touched
 from baselines.medconceal.matching import Pair, coarse_hits, match, quoted_turn, touches
 from baselines.medconceal.metrics import Measure, curve, measures, precision_recall_f1, summed
-from baselines.medconceal.policy import Concern, touched
 from baselines.medconceal.record import (
     ConcernTrace,
     Episode,
