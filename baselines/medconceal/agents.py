@@ -16,7 +16,7 @@ from baselines.dialogue.game import Script, ScriptedAgent, agent_named
 from baselines.medconceal import rules
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
-from baselines.medconceal.rubric import INTENTS
+from baselines.medconceal.record import INTENTS
 from baselines.medconceal.transcripts import WRITER
 from loaders.files.records import to_json
 from loaders.models.messages import Message

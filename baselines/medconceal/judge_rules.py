@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from baselines.medconceal.judgement import STYLES, Judgement, Openness
+from baselines.medconceal.judgement import FEATURE, STYLES, Judgement, Openness
 from baselines.medconceal.matching import SHORTEST_QUOTE, Pair, quoted_turn, touches
 from baselines.medconceal.record import Episode
 from baselines.medconceal.typed import asks, marked
 from baselines.medconceal.untrusted import heard
 from baselines.medconceal.words import content_stems
-from loaders.medconceal import VALUES
+from loaders.files.bundled import bundled
 
 SHARE_IN_FINDING = 0.4
 SHARE_IN_PATIENT = 0.4
@@ -31,30 +31,9 @@ _INVITES = re.compile(
     r"\b(?:tell me|share|describe|walk me through|help me understand|what else|go on|say more)\b", re.IGNORECASE
 )
 
-# The rubric feature that stands for a style dimension.
-_FEATURE = {
-    "Empathy": "ER",
-    "Collaboration": "PA",
-    "Problem-Solving": "CM",
-    "Rationale": "NS",
-    "Actionability": "PS",
+_VALUES = {
+    row["value"]: re.compile(row["pattern"], re.IGNORECASE) for row in bundled("baselines.medconceal", "values.csv")
 }
-
-_VALUES = dict(
-    zip(
-        VALUES,
-        (
-            re.compile(r"\b(?:my (?:own )?(?:choice|decision)|decide|control|independent|forced?)\b", re.IGNORECASE),
-            re.compile(r"\b(?:safe\w*|risks?|dangerous|side effects?|harm\w*|careful)\b", re.IGNORECASE),
-            re.compile(r"\b(?:trust\w*|respect\w*|judged?|ashamed|listen(?:s|ed)?|dignity|stupid)\b", re.IGNORECASE),
-            re.compile(
-                r"\b(?:famil\w*|wife|husband|partner|kids?|children|son|daughter|mother|father|burden)\b", re.IGNORECASE
-            ),
-            re.compile(r"\b(?:cost\w*|afford|money|pay|bills?|insurance|work|job|time off|drive|bus)\b", re.IGNORECASE),
-        ),
-        strict=True,
-    )
-)
 
 
 def judge(episode: Episode) -> Judgement:
@@ -119,7 +98,7 @@ def _style(episode: Episode) -> dict[str, int]:
     """0 if no turn has the dimension's feature at one half or more, 2 if a third of the turns do."""
     scores = {}
     for name in STYLES[episode.task]:
-        values = [getattr(exchange.evaluation.features, _FEATURE[name]) for exchange in episode.exchanges]
+        values = [getattr(exchange.evaluation.features, FEATURE[name]) for exchange in episode.exchanges]
         had = sum(value >= 0.5 for value in values)
         scores[name] = 0 if had == 0 else 2 if 3 * had >= len(values) else 1
     return scores

@@ -12,15 +12,20 @@ from typing import Literal
 
 from baselines.medconceal.matching import Pair
 from baselines.medconceal.record import Episode
-from loaders.medconceal import Task
+from loaders.files.bundled import bundled
+from loaders.medconceal import TASKS, Task
 
 Openness = Literal["open", "closed"]
 
+_STYLES = bundled("baselines.medconceal", "styles.csv")
 STYLES: Mapping[Task, tuple[str, ...]] = {
-    "confirmation": ("Empathy", "Collaboration", "Problem-Solving"),
-    "intervention": ("Empathy", "Rationale", "Problem-Solving", "Actionability"),
+    task: tuple(row["dimension"] for row in _STYLES if row[task] == "yes") for task in TASKS
 }
 """What the style judge scores 0 (absent), 1 (partial) or 2 (clear and effective) over a dialogue (Appendix E.4)."""
+MEANING = {row["dimension"]: row["meaning"] for row in _STYLES}
+"""What each of them means, in our words; the names are the paper's."""
+FEATURE = {row["dimension"]: row["feature"] for row in _STYLES}
+"""The rubric feature that stands for it where no model judges."""
 
 
 @dataclass(frozen=True, slots=True)

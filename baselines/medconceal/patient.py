@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pydantic import SecretStr
 
 from baselines.dialogue.game import Ask
+from baselines.dialogue.lines import lines_of
 from baselines.medconceal import patient_template
 from baselines.medconceal.leaks import Guard, says
 from baselines.medconceal.machine import PatientState, Update
@@ -310,24 +311,7 @@ def said(answer: str) -> tuple[str, bool]:
     return " ".join(kept) or " ".join(text.split()[:MOST_WORDS]) + "…", True
 
 
-_WORDING = {
-    "plain": "Use short everyday words. Use no medical word that the doctor has not used before. "
-    'You would say "the sugar pills make my belly ache", never "the medication causes abdominal discomfort".',
-    "ordinary": "Use everyday language; a medical word only after the doctor has used it. "
-    'You would say "the new tablets upset my stomach", never "I am experiencing gastrointestinal side effects".',
-    "technical": "You are used to precise words, but use a medical term only after the doctor has used it. "
-    'You would say "since the dose went up I have had nausea two hours after each tablet".',
-}
-_OPENNESS = {
-    "open": "You tell things readily when asked kindly.",
-    "guarded": "You answer what is asked and wait to see how it is taken.",
-    "reserved": "You say little, and less when you are pressed.",
-}
-_PHASES = {
-    "reserved": "You are polite and somewhat reserved.",
-    "resisting": "You keep to what you want, say so in your own words, and do not agree to another plan yet.",
-    "accepting": "The doctor has taken your worry seriously. You accept the plan now and say so, with relief.",
-}
+_PROMPT = {kind: line for kind, (line,) in lines_of("baselines.medconceal", "patient_prompt.csv").items()}
 
 
 def _messages(prompts: Prompts, view: View, question: str, past: Sequence[Exchange]) -> list[Message]:
@@ -347,9 +331,9 @@ def _messages(prompts: Prompts, view: View, question: str, past: Sequence[Exchan
         "facts": facts,
         "style": view.style or "Short and matter-of-fact.",
         "personality": f"As a person: {view.personality}" if view.personality else "",
-        "disclosure": " ".join(filter(None, (view.disclosure, _OPENNESS[view.openness]))),
-        "wording": _WORDING[view.literacy],
-        "attitude": _PHASES[view.phase],
+        "disclosure": " ".join(filter(None, (view.disclosure, _PROMPT[f"openness, {view.openness}"]))),
+        "wording": _PROMPT[f"wording, {view.literacy}"],
+        "attitude": _PROMPT[f"attitude, {view.phase}"],
         "known": "\n".join(f"- {' / '.join(texts)}" for texts in view.known) or "- Nothing.",
         "now": "\n".join(f"- {line}" for line in now) or "- Answer what was asked, from the facts above.",
         "most_words": str(MOST_WORDS),

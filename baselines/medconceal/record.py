@@ -15,6 +15,7 @@ from typing import Annotated, Literal, TypeGuard
 
 from pydantic import Field
 
+from loaders.files.bundled import bundled
 from loaders.files.records import GROWN
 from loaders.medconceal import Task
 
@@ -27,6 +28,11 @@ ReplySource = Literal["model", "template", "neutral", "transcript"]
 HIDDEN, REVEALED, ADDRESSED = 0, 1, 2
 FEATURES = ("DG", "ER", "PA", "CE", "SP", "NS", "CM", "PS", "PQC", "MR")
 """The keys of Table 13, in the paper's order."""
+_INTENTS = bundled("baselines.medconceal", "intents.csv")
+INTENTS = {row["intent"]: row["meaning"] for row in _INTENTS}
+"""The intents and what they mean; the paper names only the meta-category probe (MC-G18)."""
+FEATURE_OF = {row["intent"]: row["feature"] for row in _INTENTS if row["feature"]}
+"""Intent -> the feature that defines it, where one does."""
 
 
 def is_share(value: object) -> TypeGuard[float]:

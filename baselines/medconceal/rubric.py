@@ -22,7 +22,7 @@ from typing import Any
 from baselines.dialogue.game import Ask
 from baselines.medconceal import rules
 from baselines.medconceal.probes import label_probe
-from baselines.medconceal.record import FEATURES, Features, TurnEvaluation, is_share
+from baselines.medconceal.record import FEATURES, INTENTS, Features, TurnEvaluation, is_share
 from baselines.medconceal.typed import asks
 from baselines.medconceal.untrusted import heard
 from loaders.files.bundled import bundled
@@ -49,9 +49,6 @@ class Criterion:
 
 
 RUBRIC = tuple(Criterion(**row) for row in bundled("baselines.medconceal", "rubric.csv"))
-INTENTS = {row["intent"]: row["meaning"] for row in bundled("baselines.medconceal", "intents.csv")}
-"""The intents and what they mean; the paper names only the meta-category probe (MC-G18)."""
-
 
 TABLES = {
     "features": "\n".join(f"- {one.key} ({one.name}): high when the turn {one.high}." for one in RUBRIC),

@@ -19,9 +19,10 @@ from baselines.medconceal.machine import newness
 from baselines.medconceal.manner import manner
 from baselines.medconceal.policy import PolicyConfig
 from baselines.medconceal.probes import label_probe
-from baselines.medconceal.record import FEATURES, Features, Obtained, TurnEvaluation
+from baselines.medconceal.record import FEATURE_OF, FEATURES, Features, Obtained, TurnEvaluation
 from baselines.medconceal.typed import marked
 from baselines.medconceal.words import content_roots, content_stems
+from loaders.files.bundled import bundled
 from loaders.medconceal import Task
 from loaders.spans import words
 
@@ -29,43 +30,20 @@ _ANSWERING = re.compile(r"\b(?:good question|to answer|you asked|your question|i
 _GREETING = re.compile(r"^\W*(?:hello|hi|good (?:morning|afternoon|evening|day)|welcome|nice to)\b", re.IGNORECASE)
 _CLOSING = re.compile(r"\b(?:goodbye|bye|take care|have a (?:good|nice)|see you)\b", re.IGNORECASE)
 
-_INTENT_OF = (
-    ("CM", "concern_mitigation"),
-    ("CE", "open_elicitation"),
-    ("ER", "emotional_support"),
-    ("PS", "plan_safety_net"),
-    ("NS", "education_necessity"),
-    ("DG", "data_gathering"),
-    ("PA", "partnership"),
-)
+_LEADING = ("CM", "CE", "ER", "PS", "NS", "DG", "PA")
+"""Features that suggest an intent; of equal ones the first decides."""
 
-# What the listening features have in common: being judged, brushed off, pushed or lectured shuts a patient down.
-_CLOSING_ACTS = {
-    "judge": -0.6,
-    "brush": -0.4,
-    "push": -0.35,
-    "turnaway": -0.25,
-    "bangs": -0.2,
-    "script": -0.45,
-    "scorn": -0.5,
-    "coerce": -1.2,  # words that are demanded or threatened for: an open question beside them is none
-}
 
-_WEIGHTS: Mapping[str, Mapping[str, float]] = {
-    "DG": {"fact": 0.5, "volley": 0.5, "open": 0.25},
-    "ER": {"hardship": 0.6, "cite": 0.2, "normal": 0.45, "safe": 0.4, "echo": 0.2, "room": 0.3, "permission": 0.2,
-           "quote": 0.25, "mend": 0.2, "checks": 0.3, **_CLOSING_ACTS},
-    "PA": {"partner": 0.5, "permission": 0.4, "checks": 0.4, "teach": 0.4, "open": 0.15, "judge": -0.4, "push": -0.3,
-           "orders": -0.2},
-    "CE": {"open": 0.6, "echo_asked": 0.3, "checks": 0.3, "quote": 0.2, "safe": 0.2, "normal": 0.1, "room": 0.4,
-           "permission": 0.15, "bare": 0.3, "volley": -0.5, "orders": -0.3, "long": -0.3, **_CLOSING_ACTS},
-    "SP": {"base": 0.25, "last_open": 0.5, "room": 0.4, "checks": 0.3, "permission": 0.2, "echo": 0.25, "bare": 0.35,
-           "safe": 0.15, "volley": -0.5, "fact": -0.2, "orders": -0.4, "long": -0.5, "told": -0.2, **_CLOSING_ACTS},
-    "NS": {"why": 0.5, "told": 0.4},
-    "CM": {"echo": 0.25, "cite": 0.25, "commit": 0.3, "mend": 0.4, "normal": 0.25, "safe": 0.25, "partner": 0.2,
-           "exact": 0.15, "quote": 0.2, "teach": 0.15, "open": 0.1, "orders": -0.1, "unasked": -0.15, **_CLOSING_ACTS},
-    "PS": {"commit": 0.35, "exact": 0.3, "net": 0.4, "teach": 0.3, "partner": 0.1, "push": -0.2, "judge": -0.2},
-}  # fmt: skip
+def _weights() -> dict[str, dict[str, float]]:
+    """Feature -> act -> weight. What the listening features have in common: being judged, brushed off, pushed or
+    lectured shuts a patient down, and words that are demanded or threatened for leave no open question."""
+    found: dict[str, dict[str, float]] = {}
+    for row in bundled("baselines.medconceal", "weights.csv"):
+        found.setdefault(row["feature"], {})[row["act"]] = float(row["weight"])
+    return found
+
+
+_WEIGHTS = _weights()
 
 # Acts are counted by phrases, of which every writer has others; the manner is what writers have in common. So for
 # features of listening the manner leads, and this share of the acts is added; what makes a correction or a plan is in
@@ -217,8 +195,9 @@ def _pending_coverage(turn: str, pending: str | None) -> float:
 
 
 def _intents(turn: str, scores: dict[str, float]) -> dict[str, float]:
-    """Probabilities by the level of the features that suggest each intent; the order of _INTENT_OF breaks ties."""
-    found = {name: scores[key] for key, name in _INTENT_OF}
+    """Probabilities by the level of the features that suggest each intent; the order of _LEADING breaks ties."""
+    intent = {feature: name for name, feature in FEATURE_OF.items()}
+    found = {intent[key]: scores[key] for key in _LEADING}
     if scores["MR"] >= 0.5:
         found = {"meta_category_probe": 4 * scores["MR"], **found}
     if max(found.values()) < 0.5:

@@ -20,7 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from baselines.dialogue.game import Ask, Game
 from baselines.dialogue.played import json_line
@@ -45,13 +45,14 @@ from baselines.medconceal.untrusted import heard
 from loaders.errors import InputError, how_many
 from loaders.files.json_values import parse_json
 from loaders.files.opening import read_file
-from loaders.files.records import from_json, to_json
+from loaders.files.records import GROWN, from_json, to_json
 from loaders.files.texts import decode
 from loaders.medconceal import CATEGORIES, TASKS, PatientProfile, Task, chart
 from loaders.models.prompts import Prompts
 
 LEFT_OUT = ("interrupted", "withdrawn")
 WRITER = "writer"
+_ABSENT = Field(exclude_if=lambda value: value is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,8 @@ class Transcripts:
 class _Turn:
     clinician: str
     patient: str
-    sent: float | None = None
-    shown: float | None = None
+    sent: Annotated[float | None, _ABSENT] = None
+    shown: Annotated[float | None, _ABSENT] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +104,10 @@ class _Line:
     task: Task
     turns: tuple[_Turn, ...]
     stopped: Annotated[Stopped | None, BeforeValidator(lambda told: None if told == "" else told)] = None
-    findings: tuple[SubmittedFinding, ...] | None = None
-    trace: Episode | None = None
-    models: Mapping[str, str] = field(default_factory=dict)
-    stand_in: str | None = None
+    findings: Annotated[tuple[SubmittedFinding, ...] | None, _ABSENT] = None
+    trace: Annotated[Episode | None, _ABSENT] = None
+    models: Annotated[Mapping[str, str], GROWN] = field(default_factory=dict)
+    stand_in: Annotated[str | None, _ABSENT] = None
 
 
 def transcript_game(
@@ -244,23 +245,21 @@ def acted(dialogues: Sequence[Transcript]) -> list[str]:
 
 def line_of(episode: Episode, who: Encounter, models: Mapping[str, str] | None = None) -> dict[str, Any]:
     """A line of such a file, from the episode of a live game: what people saw, and its trace without what is hidden."""
-    turns: list[dict[str, Any]] = [{"clinician": one.clinician, "patient": one.patient} for one in episode.exchanges]
-    if who.sent:
-        for turn, sent, shown in zip(turns, who.sent, who.shown, strict=True):
-            turn |= {"sent": sent, "shown": shown}
-    trace = to_json(replace(public(episode), findings=None, encounter=None))
-    line = {
-        "case": episode.case_id,
-        "participant": who.participant,
-        "encounter": who.encounter,
-        "task": episode.task,
-        "turns": turns,
-        "stopped": episode.stopped,
-        "findings": None if episode.findings is None else [to_json(one) for one in episode.findings.items],
-        "trace": trace,
-        "models": dict(models or {}),
-    }
-    return {name: value for name, value in line.items() if value not in (None, {})}
+    times = zip(who.sent, who.shown, strict=True) if who.sent else [(None, None)] * len(episode.exchanges)
+    said = zip(episode.exchanges, times, strict=True)
+    return to_json(
+        _Line(
+            case=episode.case_id,
+            participant=who.participant,
+            encounter=who.encounter,
+            task=episode.task,
+            turns=tuple(_Turn(one.clinician, one.patient, *at) for one, at in said),
+            stopped=episode.stopped,
+            findings=None if episode.findings is None else episode.findings.items,
+            trace=replace(public(episode), findings=None, encounter=None),
+            models=dict(models or {}),
+        )
+    )
 
 
 def _each(path: Path) -> list[tuple[str, object]]:

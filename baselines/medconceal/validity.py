@@ -14,22 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from baselines.medconceal.record import Episode, Exchange, TurnEvaluation
+from baselines.medconceal.record import FEATURE_OF, Episode, Exchange, TurnEvaluation
 
 MOST_REPLACED = 0.10
 """Maximum share of a model's replies that fixed sentences may replace."""
 FEWEST_TURNS = 16  # different turns; with fewer, nothing is said about an evaluator that rates all alike
-# The feature that defines an intent (Table 13). The other intents have none.
-_CORE = {
-    "data_gathering": "DG",
-    "emotional_support": "ER",
-    "partnership": "PA",
-    "open_elicitation": "CE",
-    "education_necessity": "NS",
-    "concern_mitigation": "CM",
-    "plan_safety_net": "PS",
-    "meta_category_probe": "MR",
-}
 _ABOVE = 2  # features that may be rated higher than that of the intent
 _APART = 0.25  # maximum difference between two ratings of the same turn, averaged over the features
 
@@ -115,9 +104,9 @@ def contradicts(evaluation: TurnEvaluation) -> bool:
     chances = evaluation.intent_probabilities
     if chances.get(evaluation.intent, 0.0) < max(chances.values(), default=0.0):
         return True
-    if (core := _CORE.get(evaluation.intent)) is None:
+    if (core := FEATURE_OF.get(evaluation.intent)) is None:
         return False
-    rated: dict[str, float] = {key: getattr(evaluation.features, key) for key in _CORE.values()}
+    rated: dict[str, float] = {key: getattr(evaluation.features, key) for key in FEATURE_OF.values()}
     return rated[core] < 0.5 or sum(value > rated[core] for value in rated.values()) > _ABOVE
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from baselines.medconceal.clinician import DECIDE, SUBMIT
 from baselines.medconceal.game import Rules, task_game
-from baselines.medconceal.rubric import INTENTS
+from baselines.medconceal.record import INTENTS
 from builders.medconceal.compose import composed
 from scripts.bench.apart import Measured, ended
 from scripts.bench.minimal_task import Benchmark, compared

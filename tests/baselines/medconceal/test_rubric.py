@@ -18,8 +18,8 @@ from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.machine import META_PROBE
 from baselines.medconceal.probes import label_probe
-from baselines.medconceal.record import FEATURES, Features, TurnEvaluation
-from baselines.medconceal.rubric import INTENTS, RUBRIC, Pending, clarifying_question, evaluate, next_pending, parse
+from baselines.medconceal.record import FEATURES, INTENTS, Features, TurnEvaluation
+from baselines.medconceal.rubric import RUBRIC, Pending, clarifying_question, evaluate, next_pending, parse
 from baselines.medconceal.untrusted import LONGEST_TURN, clipped, heard
 from loaders.files.records import from_json, to_json
 from loaders.medconceal import CATEGORIES

@@ -20,8 +20,7 @@ from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.judgement import JudgedEpisode, Judgement
 from baselines.medconceal.metrics import measures
 from baselines.medconceal.policy import BEDSIDE, Logistic
-from baselines.medconceal.record import FEATURES, Episode, Features, TurnEvaluation
-from baselines.medconceal.rubric import INTENTS
+from baselines.medconceal.record import FEATURES, INTENTS, Episode, Features, TurnEvaluation
 from baselines.medconceal.validity import checks, contradicts, reasons, stated
 from builders.samples.medconceal.cases import profiles
 from loaders.models.messages import Answer, Message
