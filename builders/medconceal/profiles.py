@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
+import pyarrow as pa
+
 from builders.curation.privacy import OLDEST, SPAN, mask_names
-from builders.medconceal.asking import Asker, one_of, patient_texts, text_of, thread_texts
+from builders.medconceal.asking import Asker, as_json, asked, one_of, patient_texts, text_of, thread_texts, whole_of
 from builders.medconceal.wording import check_chart, check_retold
 from builders.pipeline.rows import Row
 from loaders.medconceal import CATEGORIES, DEEPEST, Category, Clinical, Literacy, Openness, Psychosocial, SelfManagement
@@ -71,6 +73,13 @@ SCHEMA = object_schema(
 )
 
 
+@asked("no profile", profile=pa.string(), dropped=pa.int64())
+async def profile(row: Row, asker: Asker) -> Row:
+    """The blocks and concerns of a profile, checked, as JSON; and how many concerns were dropped."""
+    extracted = await extract(row, asker)
+    return {"profile": as_json(extracted.blocks), "dropped": sum(extracted.dropped.values())}
+
+
 @dataclass(frozen=True)
 class Extracted:
     """The blocks of a profile that come from its thread, as plain data, and the concerns dropped by reason."""
@@ -101,10 +110,7 @@ async def extract(row: Row, asker: Asker) -> Extracted:
 
 
 def _blocks(answer: Mapping[str, Any]) -> dict[str, Any]:
-    who = _block(answer, "demographics")
-    age = who.get("age")
-    if not isinstance(age, int) or isinstance(age, bool) or not -1 <= age <= 120:
-        raise Unfit('"age" is not a whole number of years, or -1')
+    age = whole_of(_block(answer, "demographics"), "age", -1, 120, "a whole number of years, or -1")
     blocks: dict[str, Any] = {}
     for block, names in {"demographics": _DEMOGRAPHICS, **_BLOCKS}.items():
         value = _block(answer, block)

@@ -25,13 +25,16 @@ from pydantic import JsonValue
 from builders.chat import Chat
 from builders.curation.privacy import scrub
 from builders.curation.review import Decisions
+from builders.medconceal.asking import NO_ANSWER
 from builders.medconceal.card import threads_card, written_card
 from builders.medconceal.dumps import LINES
 from builders.medconceal.measure import RULES, check_row, measure
 from builders.medconceal.own import SOURCE_COLUMNS
 from builders.medconceal.plausibility import content_of, read_plausibility, write_sheet
 from builders.medconceal.preview import PREVIEW
+from builders.medconceal.profiles import profile
 from builders.medconceal.prompts import read_prompts
+from builders.medconceal.questions import commonness, plan, scenarios, specialty
 from builders.medconceal.sources import (
     OWN_CASES,
     SAMPLE,
@@ -43,22 +46,7 @@ from builders.medconceal.sources import (
     open_source,
 )
 from builders.medconceal.spool import Admission, spool_threads
-from builders.medconceal.steps import (
-    FINISHED,
-    NO_ANSWER,
-    SOURCE,
-    author,
-    clean,
-    commonness,
-    family,
-    finish,
-    plan,
-    profile,
-    review,
-    scenarios,
-    select,
-    specialty,
-)
+from builders.medconceal.steps import FINISHED, SOURCE, author, clean, family, finish, review, select
 from builders.medconceal.threads import thread_rows
 from builders.pipeline.keys import in_one_form
 from builders.pipeline.run import Run

@@ -77,8 +77,13 @@ class Admission:
 
 
 def _community(name: str) -> str:
-    """The name of a community for comparison: "r/AskDocs" is AskDocs."""
-    return name.casefold().removeprefix("/").removeprefix("r/")
+    """The name of a community for comparison."""
+    return _bare(name).casefold()
+
+
+def _bare(name: str) -> str:
+    """The name of a community without "r/"."""
+    return re.sub(r"^/?r/", "", name, flags=re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -185,13 +190,14 @@ def _refuse(
     base: sqlite3.Connection, submissions: Sequence[Path], admission: Admission, counts: Counter[str]
 ) -> NoReturn:
     """Say why no submission is left."""
+    expected = f"a dump of submissions of r/{_bare(admission.community)}"
     for place, reason, found in base.execute("SELECT place, reason, found FROM bad"):
-        raise InputError(place, found=f"{reason}: {found}", expected="a dump of submissions of r/AskDocs")
+        raise InputError(place, found=f"{reason}: {found}", expected=expected)
     left = "; ".join(f"{counts[name]:,} {name}" for name in (_ELSEWHERE, _OUTSIDE) if counts[name])
     raise InputError(
         ", ".join(map(str, submissions)),
         found=f"no submission with the flair {FLAIR!r}" + f" that is admitted ({left})" * bool(left),
-        expected=f"a dump of submissions of r/{admission.community}",
+        expected=expected,
     )
 
 

@@ -411,8 +411,9 @@ def test_community_and_window_are_checked(tmp_path: Path) -> None:
     assert [name for name, _ in found] == ["a", "c", "f"]
     assert counts["submissions of another community"] == 1 and counts["submissions outside the window"] == 2
     (tmp_path / "spool.sqlite").unlink()
-    with pytest.raises(InputError, match="6 submissions of another community"):
-        spooled(tmp_path, [{**post, "subreddit": "x"} for post in posts])
+    for community in ("AskDocs", "r/AskDocs", "/R/AskDocs"):
+        with pytest.raises(InputError, match="6 submissions of another community.*submissions of r/AskDocs"):
+            spooled(tmp_path, [{**post, "subreddit": "x"} for post in posts], community=community)
 
 
 @pytest.mark.parametrize(

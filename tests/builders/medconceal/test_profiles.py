@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Sequence
+from inspect import unwrap
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,7 +19,7 @@ from builders.medconceal.measure import against_paper
 from builders.medconceal.people import made_up_name, people
 from builders.medconceal.profiles import Extracted, category_of, extract, publishable
 from builders.medconceal.prompts import read_prompts
-from builders.medconceal.questions import plan_of, rarity_of, scenarios_of, specialty_of
+from builders.medconceal.questions import commonness, plan, scenarios, specialty
 from builders.medconceal.sources import SAMPLE_THREADS, Dumps, open_source
 from builders.medconceal.spool import spool_threads
 from builders.medconceal.steps import SOURCE, clean, finish, select
@@ -80,6 +81,11 @@ def asked(
 
 def extracted(tmp_path: Path, concerns: Sequence[Any], row: Row = ROW) -> Extracted:
     return asked(tmp_path, lambda body: json.dumps(profile(list(concerns))), lambda asker: extract(row, asker))
+
+
+def answered(tmp_path: Path, reply: Callable[[Body], str], question: Any, row: Row = ROW, name: str = "m") -> Row:
+    """What a question adds to a row."""
+    return asked(tmp_path, reply, lambda asker: unwrap(question)(row, asker), name)
 
 
 @pytest.fixture(scope="module")
@@ -292,7 +298,7 @@ def test_garbage_is_asked_again_and_then_given_up(tmp_path: Path, answer: str) -
         return answer
 
     with pytest.raises(Unfit):
-        asked(tmp_path, reply, lambda asker: rarity_of(ROW, asker))
+        answered(tmp_path, reply, commonness)
     assert len(seen) == 3
     again = seen[1]["messages"][-1]["content"]
     assert again.startswith("That answer cannot be used: ")
@@ -300,41 +306,43 @@ def test_garbage_is_asked_again_and_then_given_up(tmp_path: Path, answer: str) -
 
 def test_a_second_answer_may_be_right(tmp_path: Path) -> None:
     answers = iter(["hm", '```json\n{"rarity": 20}\n```'])
-    assert asked(tmp_path, lambda body: next(answers), lambda asker: rarity_of(ROW, asker)) == 0.2
+    assert answered(tmp_path, lambda body: next(answers), commonness) == {"rarity": 0.2}
 
 
 def test_an_answer_is_bought_once(tmp_path: Path) -> None:
-    asked(tmp_path, lambda body: '{"rarity": 20}', lambda asker: rarity_of(ROW, asker))
+    answered(tmp_path, lambda body: '{"rarity": 20}', commonness)
 
     def never(body: Body) -> str:
         raise AssertionError("asked twice")
 
-    assert asked(tmp_path, never, lambda asker: rarity_of(ROW, asker)) == 0.2
+    assert answered(tmp_path, never, commonness) == {"rarity": 0.2}
 
 
 def test_labels_are_checked(tmp_path: Path) -> None:
-    def said(value: Body, question: Callable[[Asker], Coroutine[Any, Any, Result]]) -> Result:
-        return asked(tmp_path, lambda body: json.dumps(value), question, name=str(value))
+    def said(value: Body, question: Any) -> Any:
+        profiled = {**ROW, "profile": json.dumps({"hidden_concerns": CONCERNS})}
+        return answered(tmp_path, lambda body: json.dumps(value), question, profiled, name=str(value))
 
-    assert said({"role": "other specialist doctor"}, lambda a: specialty_of(ROW, a)) == "Unmapped medical specialty"
-    assert said({"role": "Cardiologist"}, lambda a: specialty_of(ROW, a)) == "Cardiologist"
+    assert said({"role": "other specialist doctor"}, specialty) == {"specialty": "Unmapped medical specialty"}
+    assert said({"role": "Cardiologist"}, specialty) == {"specialty": "Cardiologist"}
     both = {"scenarios": [SCENARIOS[1], SCENARIOS[0], SCENARIOS[1]]}
-    assert said(both, lambda a: scenarios_of(ROW, a)) == list(SCENARIOS)
-    assert said({"scenarios": ["Neither"]}, lambda a: scenarios_of(ROW, a)) == []
-    plan = {"primary_concern": 2, "original_preference": "To stop.", "recommended_plan": "To go on."}
-    assert said(plan, lambda a: plan_of(ROW, CONCERNS, a))["primary_concern"] == 1
+    assert said(both, scenarios) == {"scenarios": list(SCENARIOS)}
+    assert said({"scenarios": ["Neither"]}, scenarios) == {"scenarios": []}
+    planned = {"primary_concern": 2, "original_preference": "To stop.", "recommended_plan": "To go on."}
+    block = json.loads(said(planned, plan)["profile"])["intervention"]
+    assert block == {**planned, "primary_concern": 1}
     for wrong in ({"role": "Shaman"}, {"role": None}):
         with pytest.raises(Unfit, match="none of the labels"):
-            said(wrong, lambda a: specialty_of(ROW, a))
+            said(wrong, specialty)
     for number in (0, 3, "1", True):
         with pytest.raises(Unfit, match="not a number from 1 to 2"):
-            said({**plan, "primary_concern": number}, lambda a: plan_of(ROW, CONCERNS, a))
+            said({**planned, "primary_concern": number}, plan)
     # Both texts of a plan are published, and are on the chart of Task 2.
     copied, telling = "So: if I stop buying hers she will think", f"Talk about: {CONCERNS[0]['content']}"
     for name in ("original_preference", "recommended_plan"):
         for text, why in ((copied, "copied from the conversation"), (telling, "repeats a hidden concern")):
             with pytest.raises(Unfit, match=f"{name}: .*{why}"):
-                said({**plan, name: text}, lambda a: plan_of(ROW, CONCERNS, a))
+                said({**planned, name: text}, plan)
 
 
 def test_the_most_common_are_chosen_and_table_5_is_shown_beside() -> None:

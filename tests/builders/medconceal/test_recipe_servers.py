@@ -12,7 +12,7 @@ import pytest
 
 from builders import recipe as recipes
 from builders.medconceal import recipe
-from builders.medconceal.steps import NO_ANSWER
+from builders.medconceal.asking import NO_ANSWER
 from builders.release.verify import verify
 from builders.samples.medconceal import comments, submissions
 from builders.samples.medconceal import threads as bundled
