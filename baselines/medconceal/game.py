@@ -34,10 +34,10 @@ from baselines.medconceal.record import (
     Episode,
     Exchange,
     Findings,
-    HiddenConcern,
     Mode,
     Stopped,
     TurnEvaluation,
+    hidden_of,
 )
 from baselines.medconceal.untrusted import clipped, heard
 from baselines.medconceal.words import content_roots
@@ -151,16 +151,16 @@ def concerns_of(profile: PatientProfile, seen: Chart) -> tuple[Concern, ...]:
     known = content_roots(" ".join(text for _, text in seen.lines()))
     return tuple(
         Concern.of(
-            concern.content.get_secret_value(),
+            hidden.content,
             concern.category,
-            topics=[term.get_secret_value() for term in concern.topics],
-            evidence=[text.get_secret_value() for text in concern.evidence],
+            topics=hidden.topics,
+            evidence=hidden.evidence,
             known=known,
             openness=profile.roleplay.openness or "guarded",
             literacy=profile.health_literacy,
             depth=MIDDLE if concern.depth is None else concern.depth,
         )
-        for concern in profile.hidden_concerns
+        for concern, hidden in zip(profile.hidden_concerns, hidden_of(profile), strict=True)
     )
 
 
@@ -201,10 +201,7 @@ class CaseInPlay:
             raise ModelError("evaluator", found=f"no rating that can be read in {evaluation.attempts} answers")
         if self.policy.overlap != "rated":
             return evaluation, None
-        topics = [
-            [text.get_secret_value() for text in (concern.topics or concern.evidence)]
-            for concern in self.profile.hidden_concerns
-        ]
+        topics = [concern.topics or concern.evidence for concern in hidden_of(self.profile)]
         near = await rubric.relevance(ask, prompts, turn, said, topics, case_id=self.profile.case_id)
         if strict and near is None:
             raise ModelError("evaluator", found=f"no ratings of topics in {rubric.ATTEMPTS} answers")
@@ -347,28 +344,15 @@ def scores(episode: Episode) -> Mapping[str, float]:
     return numbers
 
 
-def hidden_of(profile: PatientProfile) -> tuple[HiddenConcern, ...]:
-    """What a case hides, in the form in which an episode keeps it for scoring."""
-    return tuple(
-        HiddenConcern(
-            concern.content.get_secret_value(),
-            tuple(snippet.get_secret_value() for snippet in concern.evidence),
-            tuple(term.get_secret_value() for term in concern.topics),
-        )
-        for concern in profile.hidden_concerns
-    )
-
-
 def secrets(profile: PatientProfile) -> list[str]:
     """The texts of all hidden concerns, and the cues by which the patient hints at them."""
     cues = [concern.cue.get_secret_value() for concern in profile.hidden_concerns if concern.cue is not None]
-    concerns = range(len(profile.hidden_concerns))
-    return [text for index in concerns for text in patient_side.texts_of(profile, index)] + cues
+    return [text for concern in hidden_of(profile) for text in concern.texts] + cues
 
 
 def concern_texts(episode: Episode) -> list[str]:
     """The texts of the concerns of an episode that still holds them; it never held the cues."""
-    return [text for concern in episode.hidden or () for text in (*concern.evidence, concern.content)]
+    return [text for concern in episode.hidden or () for text in concern.texts]
 
 
 def public(episode: Episode) -> Episode:

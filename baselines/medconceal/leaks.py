@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from baselines.medconceal.record import LeakCheck
+from baselines.medconceal.record import LeakCheck, hidden_of
 from baselines.medconceal.words import SENTENCE_END, content_stems, stem
 from loaders.medconceal import Chart, PatientProfile
 from loaders.spans import spans, words
@@ -64,10 +64,7 @@ class Guard:
 
     def __init__(self, profile: PatientProfile, chart: Chart) -> None:
         self._chart = " ".join(text for _, text in chart.lines())
-        self._concerns = tuple(
-            tuple(secret.get_secret_value() for secret in (concern.content, *concern.evidence))
-            for concern in profile.hidden_concerns
-        )
+        self._concerns = [(concern.content, *concern.evidence) for concern in hidden_of(profile)]
 
     def check(self, reply: str, hidden: Iterable[int], question: str = "") -> LeakCheck:
         """Which of the hidden concerns the reply gives away; `question` is the turn that it answers."""

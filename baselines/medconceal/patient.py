@@ -24,7 +24,7 @@ from baselines.medconceal import patient_template
 from baselines.medconceal.leaks import Guard, says
 from baselines.medconceal.machine import PatientState, Update
 from baselines.medconceal.patient_template import View
-from baselines.medconceal.record import ADDRESSED, HIDDEN, Exchange, LeakCheck, ReplySource
+from baselines.medconceal.record import ADDRESSED, HIDDEN, Exchange, LeakCheck, ReplySource, hidden_of
 from baselines.medconceal.rubric import clarifying_question
 from baselines.medconceal.typed import marked
 from baselines.medconceal.untrusted import heard
@@ -132,8 +132,7 @@ def hidden_concerns(state: PatientState) -> tuple[int, ...]:
 
 def texts_of(profile: PatientProfile, index: int) -> tuple[str, ...]:
     """A concern as texts, the patient's own words first."""
-    concern = profile.hidden_concerns[index]
-    return tuple(secret.get_secret_value() for secret in (*concern.evidence, concern.content))
+    return hidden_of(profile)[index].texts
 
 
 def _background(

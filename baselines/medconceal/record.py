@@ -17,7 +17,7 @@ from pydantic import Field
 
 from loaders.files.bundled import bundled
 from loaders.files.records import GROWN
-from loaders.medconceal import Task
+from loaders.medconceal import PatientProfile, Task
 
 Mode = Literal["fixed", "adaptive", "until_addressed", "transcript", "timed"]
 Stopped = Literal["turn_limit", "clinician", "addressed", "transcript_end", "time", "interrupted", "withdrawn"]
@@ -205,6 +205,23 @@ class HiddenConcern:
     content: str = field(repr=False)
     evidence: tuple[str, ...] = field(repr=False)
     topics: Annotated[tuple[str, ...], GROWN] = field(default=(), repr=False)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """It as texts, the patient's own words first."""
+        return (*self.evidence, self.content)
+
+
+def hidden_of(profile: PatientProfile) -> tuple[HiddenConcern, ...]:
+    """What a case hides, in the form in which an episode keeps it for scoring."""
+    return tuple(
+        HiddenConcern(
+            concern.content.get_secret_value(),
+            tuple(snippet.get_secret_value() for snippet in concern.evidence),
+            tuple(term.get_secret_value() for term in concern.topics),
+        )
+        for concern in profile.hidden_concerns
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ from baselines.medconceal.game import (
     TIMED_TURNS,
     CaseInPlay,
     Evaluator,
-    hidden_of,
     public,
     scores,
     secrets,
@@ -40,7 +39,7 @@ from baselines.medconceal.game import (
 from baselines.medconceal.leaks import says
 from baselines.medconceal.patient import Spoken, texts_of
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
-from baselines.medconceal.record import Encounter, Episode, Findings, LeakCheck, Stopped, SubmittedFinding
+from baselines.medconceal.record import Encounter, Episode, Findings, LeakCheck, Stopped, SubmittedFinding, hidden_of
 from baselines.medconceal.untrusted import heard
 from loaders.errors import InputError, how_many
 from loaders.files.json_values import parse_json

@@ -17,7 +17,6 @@ from baselines.medconceal import comparisons, judge_rules
 from baselines.medconceal.clinician import prompts
 from baselines.medconceal.comparisons import best_of, compare_cases
 from baselines.medconceal.comparisons import results as compared_results
-from baselines.medconceal.game import hidden_of
 from baselines.medconceal.judge import ATTEMPTS, PROMPTS, judge, shown
 from baselines.medconceal.judgement import JudgedEpisode, Judgement
 from baselines.medconceal.machine import Concern, touched
@@ -33,6 +32,7 @@ from baselines.medconceal.record import (
     LeakCheck,
     SubmittedFinding,
     TurnEvaluation,
+    hidden_of,
 )
 from baselines.medconceal.tables import curves, results
 from baselines.medconceal.words import content_roots
