@@ -35,19 +35,11 @@ SILENCE = "(says nothing)"
 DECIDE = "Answer with one word, STOP or CONTINUE."
 SUBMIT = 'Answer with one JSON object and nothing else: {"findings": [{"category": "...", "description": "..."}]}'
 
-PROMPTS: dict[str, frozenset[str]] = {
-    "clinician_confirmation": frozenset({"chart"}),
-    "clinician_intervention": frozenset({"chart"}),
-    "decision": frozenset[str](),
-    "findings": frozenset({"categories"}),
-    "patient": frozenset(
-        {"facts", "personality", "style", "disclosure", "wording", "attitude", "known", "now", "most_words"}
-    ),
-    "evaluator": frozenset({"features", "intents"}),
-    "relevance": frozenset[str](),
-    **JUDGES,
-}
-"""Every prompt of the two tasks, including the judges' -> the placeholders that it may hold."""
+PROMPTS = (
+    *("clinician_confirmation", "clinician_intervention", "decision", "findings", "patient", "evaluator", "relevance"),
+    *JUDGES,
+)
+"""Every prompt of the two tasks, including the judges'."""
 
 _FINDING = object_schema({"category": {"type": "string"}, "description": {"type": "string"}})
 FINDINGS_SCHEMA = object_schema({"findings": {"type": "array", "items": _FINDING}})

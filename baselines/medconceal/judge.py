@@ -31,13 +31,7 @@ ROLE = "judge"
 ATTEMPTS = 3
 MAX_TOKENS = 2_000
 DECODING: Decoding = {"temperature": 0, "max_tokens": MAX_TOKENS}
-PROMPTS: Mapping[str, frozenset[str]] = {
-    "judge_match": frozenset(),
-    "judge_openness": frozenset(),
-    "judge_style": frozenset({"dimensions"}),
-    "judge_values": frozenset({"values"}),
-}
-"""The prompts of the judges and the placeholders that each may hold."""
+PROMPTS = ("judge_match", "judge_openness", "judge_style", "judge_values")
 
 Value = TypeVar("Value")
 _UNASKED: Asked[tuple[Any, ...]] = Asked((), "", 0, None)

@@ -38,7 +38,6 @@ AT_ONCE = 16  # dialogues, or labels
 MAX_TOKENS = 100
 _SIDES = ("doctor", "patient")
 
-_PROMPTS: dict[str, frozenset[str]] = {"label_reveal": frozenset(), "label_address": frozenset()}
 SCHEMA = object_schema({"probability": {"type": "number"}})
 
 
@@ -91,7 +90,7 @@ class _Unread:
 
 def prompts(folder: Path | None = None) -> Prompts:
     """The judge's prompts; errors as in `loaders.models.prompts.read_prompts`."""
-    return read_prompts(Path(__file__).parent / "prompts", _PROMPTS, folder)
+    return read_prompts(Path(__file__).parent / "prompts", ("label_reveal", "label_address"), folder)
 
 
 def ask_about(

@@ -16,21 +16,14 @@ from dataclasses import dataclass, field, replace
 from baselines.medconceal.policy import PolicyConfig
 from baselines.medconceal.record import ADDRESSED, HIDDEN, REVEALED, ConcernTrace, TurnEvaluation
 from baselines.medconceal.typed import marked
-from baselines.medconceal.words import SENTENCE_END, content_roots, content_stems
+from baselines.medconceal.words import LISTS, SENTENCE_END, content_roots, content_stems
 from loaders.medconceal import Literacy, Openness, Task
 from loaders.spans import spans, words
 
 META_PROBE = "meta_category_probe"
 
 # What clinicians say to every patient: it touches no particular concern.
-_EVERYWHERE = content_roots(
-    """
-    afraid answer ashamed ask believe better bothering concern describe doctor explain fear feel feeling fine find hard
-    help hear honest important know listen look mean need number patient question say scared talk tell terrified thing
-    think time today treatment trust try understand want way word worry worried afraid dare never told week day good
-    bad right first last year long
-    """
-)
+_EVERYWHERE = content_roots(" ".join(LISTS["everywhere"]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,20 +38,10 @@ DECODING: Decoding = {"temperature": 0, "max_tokens": MAX_TOKENS}
 _PATIENCE = 2  # turns that a question of the patient stays pending (MC-G20)
 
 
-@dataclass(frozen=True, slots=True)
-class Criterion:
-    """One row of Table 13: the name of a feature, its origin, and when a turn has it."""
-
-    key: str
-    name: str
-    framework: str
-    high: str
-
-
-RUBRIC = tuple(Criterion(**row) for row in bundled("baselines.medconceal", "rubric.csv"))
-
+RUBRIC = bundled("baselines.medconceal", "rubric.csv")
+"""Table 13: the key and name of each feature, its origin, and when a turn has it."""
 TABLES = {
-    "features": "\n".join(f"- {one.key} ({one.name}): high when the turn {one.high}." for one in RUBRIC),
+    "features": "\n".join(f"- {one['key']} ({one['name']}): high when the turn {one['high']}." for one in RUBRIC),
     "intents": "\n".join(f"- {name}: {meaning}." for name, meaning in INTENTS.items()),
 }
 """The rubric and the intents as lines of the evaluator's prompt."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from baselines.medconceal.words import LISTS
 from loaders.files.bundled import bundled
 
 _ASKS = r"(?:what|how|who|where|when|why)"
@@ -31,13 +32,7 @@ _RUN_ON = re.compile(
     r" (?:would|could|might) (?:be|happen|help|make))|(?:can|could|would) you (?:describe|help|say|share|tell))\b)",
     re.IGNORECASE,
 )
-_LEADS_IN = frozenset(
-    """
-    about and as ask asked asking asks but by did do does explain for from hear if in into is it's just know knows me
-    named not of on or say see so tell telling than that that's to understand us was whatever when where which while who
-    with wonder wondered wondering
-    """.split()
-)
+_LEADS_IN = frozenset(LISTS["leads in"])
 
 # Words as people type them on a phone. Not "its", "ill" and "well", which are words of their own.
 _TYPED = {row["typed"]: row["meant"] for row in bundled("baselines.medconceal", "typed.csv")}

@@ -10,29 +10,18 @@ import re
 from functools import lru_cache
 
 from loaders.english import STOP_WORDS
+from loaders.files.bundled import bundled
 from loaders.spans import words
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+")
 """The blanks between two sentences."""
 
-SMALL = STOP_WORDS | frozenset(
-    """
-    always aren't between didn't doesn't hasn't haven't he'd he's how's i'll instead isn't it'd let let's let us might
-    maybe may must myself need never nobody none nothing oh okay ought perhaps please rather right shall she'd she's
-    shouldn't somebody someone sorry still thank thanks that'd there's they're wasn't we'll we've well weren't what's
-    who's won't wouldn't yes yet you'd you'll you're you've yourself
-    """.split()
-)
+LISTS = {row["list"]: row["words"].split() for row in bundled("baselines.medconceal", "words.csv")}
+SMALL = STOP_WORDS | frozenset(LISTS["small"])
 """The closed class of English: articles, pronouns, auxiliaries, particles, and short answers."""
 
 
-# One form for words with irregular inflections.
-_IRREGULAR = {
-    "children": "child", "kids": "kid", "died": "die", "dying": "die", "feet": "foot", "heard": "hear", "held": "hold",
-    "knew": "know", "known": "know", "left": "leave", "lost": "lose", "paid": "pay", "slept": "sleep", "spoke": "speak",
-    "taken": "take", "taught": "teach", "thought": "think", "told": "tell", "took": "take", "wives": "wife",
-    "women": "woman", "men": "man", "driven": "drive", "drove": "drive", "fell": "fall", "felt": "feel",
-}  # fmt: skip
+_IRREGULAR = {row["word"]: row["root"] for row in bundled("baselines.medconceal", "irregular.csv")}
 
 
 @lru_cache(maxsize=65_536)

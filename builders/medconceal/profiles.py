@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import pyarrow as pa
 
@@ -17,6 +17,7 @@ from builders.curation.privacy import OLDEST, SPAN, mask_names
 from builders.medconceal.asking import Asker, as_json, asked, one_of, patient_texts, text_of, thread_texts, whole_of
 from builders.medconceal.wording import check_chart, check_retold
 from builders.pipeline.rows import Row
+from loaders.files.bundled import bundled
 from loaders.medconceal import CATEGORIES, DEEPEST, Category, Clinical, Literacy, Openness, Psychosocial, SelfManagement
 from loaders.models.asking import Unfit, object_schema
 from loaders.spans import spans, words
@@ -36,16 +37,6 @@ _BLOCKS: dict[str, tuple[str, ...]] = {
     "self_management_domains": (*SelfManagement.model_fields,),
 }
 _NEEDED = ("sex", "admission_reason", "response_style", "disclosure_behavior")
-# Other words that models use for a category, besides the four labels.
-_MONEY = ("financial", "financial concern", "insurance related concern", "financial or insurance related concerns")
-_ALIASES: dict[str, Category] = {
-    **dict.fromkeys(("misinformation", "misconception", "misconceptions"), CATEGORIES[0]),
-    **dict.fromkeys(("emotional", "emotional discomfort", "fear"), CATEGORIES[1]),
-    **dict.fromkeys(("communication", "communication barrier"), CATEGORIES[2]),
-    **dict.fromkeys(_MONEY, CATEGORIES[3]),
-}
-
-
 _TEXT = {"type": "string"}
 _CONCERN_SCHEMA = object_schema(
     {
@@ -204,9 +195,10 @@ def category_of(said: object) -> Category | None:
     >>> category_of("emotional discomfort OR fear"), category_of("Misconception"), category_of("Other")
     ('Emotional Discomfort or Fear', 'Misinformation or Misconceptions', None)
     """
-    labels: dict[str, Category] = {**_ALIASES, **{name: name for name in CATEGORIES}}
+    aliases = {row["said"]: row["category"] for row in bundled("builders.medconceal", "categories.csv")}
+    labels = {**aliases, **{name: name for name in CATEGORIES}}
     try:
-        return labels[one_of(said, [*labels], "category")]
+        return cast(Category, labels[one_of(said, [*labels], "category")])
     except Unfit:
         return None
 

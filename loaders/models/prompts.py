@@ -1,7 +1,7 @@
 """Prompt texts, one per file, with their digests; a user's folder replaces any of them by name.
 
-A text holds placeholders such as `{{expert}}`. Whoever ships it states which placeholders it may hold, so that a wrong
-name in a user's file is found before anything is paid for.
+A text holds placeholders such as `{{expert}}`. Which ones it may hold is known from the text that is shipped, or
+stated, so that a wrong name in a user's file is found before anything is paid for.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ def words_digest(text: str) -> str:
 
 
 def read_prompts(
-    shipped: Path, known: Mapping[str, frozenset[str]], folder: Path | None = None, beside: Collection[str] = ()
+    shipped: Path, known: Collection[str], folder: Path | None = None, beside: Collection[str] = ()
 ) -> Prompts:
-    """The texts of `known` (name -> placeholders that it may hold) in the folder `shipped`.
+    """The texts named in `known` in the folder `shipped`. Each may hold the placeholders of the one that is shipped, or
+    those that `known` maps it to.
 
     Each is replaced by the file of the same name in `folder`, if there is one. The texts named in `beside` may stand
     there too, for somebody else who is asked.
@@ -75,10 +76,11 @@ def read_prompts(
         check_folder(folder, expected)
         raise InputError(folder, found="no prompt text", expected=expected)
     texts = {}
-    for name, placeholders in known.items():
+    for name in known:
         own = folder / f"{name}.md" if folder else None
         path = own if own is not None and is_file(own) else shipped / f"{name}.md"
         texts[name] = read_text(path, most=1 << 20, expected="a prompt")
+        placeholders = known[name] if isinstance(known, Mapping) else _shipped(shipped / f"{name}.md")
         if not texts[name].strip():
             raise InputError(path, found="no text", expected="a prompt")
         for placeholder in _PLACEHOLDER.findall(texts[name]):
@@ -86,3 +88,7 @@ def read_prompts(
                 expected = ", ".join(f"{{{{{one}}}}}" for one in sorted(placeholders)) or "no placeholder"
                 raise InputError(path, found=f"unknown placeholder {{{{{placeholder}}}}}", expected=expected)
     return Prompts(texts)
+
+
+def _shipped(path: Path) -> frozenset[str]:
+    return frozenset(_PLACEHOLDER.findall(path.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""Prompts of this builder, one file each, with what each may hold. `--prompts DIR` replaces any of the files."""
+"""Prompts of this builder, one file each. `--prompts DIR` replaces any of the files."""
 
 from __future__ import annotations
 
@@ -7,17 +7,9 @@ from pathlib import Path
 from loaders.models import prompts
 from loaders.models.prompts import Prompts
 
-_PLACEHOLDERS: dict[str, frozenset[str]] = {
-    "system": frozenset(),
-    "commonness": frozenset({"thread"}),
-    "specialty": frozenset({"thread", "roles"}),
-    "scenarios": frozenset({"thread", "scenarios"}),
-    "profile": frozenset({"thread", "categories"}),
-    "intervention": frozenset({"thread", "concerns"}),
-    "retry": frozenset({"failures"}),
-}
+_NAMES = ("system", "commonness", "specialty", "scenarios", "profile", "intervention", "retry")
 
 
 def read_prompts(folder: Path | None = None) -> Prompts:
     """The shipped texts, or those of `folder`; see `loaders.models.prompts.read_prompts` for what it raises."""
-    return prompts.read_prompts(Path(__file__).parent, _PLACEHOLDERS, folder)
+    return prompts.read_prompts(Path(__file__).parent, _NAMES, folder)

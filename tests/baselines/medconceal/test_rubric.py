@@ -49,10 +49,10 @@ def asking(answers: Sequence[str], seen: list[list[Message]] | None = None):
 
 
 def test_one_table_is_behind_prompt_and_rules() -> None:
-    assert tuple(one.key for one in RUBRIC) == FEATURES
+    assert tuple(one["key"] for one in RUBRIC) == FEATURES
     text = PROMPTS.fill("evaluator", rubric.TABLES)
     for one in RUBRIC:
-        assert f"{one.key} ({one.name})" in text and f'"{one.key}"' in text
+        assert f"{one['key']} ({one['name']})" in text and f'"{one["key"]}"' in text
     assert all(f"- {intent}:" in text for intent in INTENTS)
     assert META_PROBE in INTENTS and len(INTENTS) == 12
     assert {*rules._WEIGHTS, "MR", "PQC"} == set(FEATURES)
