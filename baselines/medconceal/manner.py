@@ -24,12 +24,7 @@ INTERCEPT = ""
 LOW, HIGH = 1.0, 5.0  # the scale on which the turns were rated
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|[?!,.;:]")
 # The count of each act that saturates it; for acts missing here, one.
-_FULL: Mapping[str, float] = {
-    "echo": 3, "subjects": 2, "sentences": 4, "asked": 3, "words": 30, "told": 25, "jargon": 3, "figures": 3,
-    "names": 2, "partner": 2, "does": 2, "orders": 2, "fact": 2, "bid": 2, "hedge": 2, "choice": 2, "blame": 2,
-    "compare": 2, "threat": 2, "cheer": 2, "calm": 2, "inner": 2, "absolute": 2, "onward": 2, "scene": 2, "heart": 2,
-    "tagged": 2, "view": 2, "course": 2,
-}  # fmt: skip
+_FULL = {row["act"]: float(row["count"]) for row in bundled("baselines.medconceal", "manner_full.csv")}
 
 
 def signs(turn: str, found: Mapping[str, float]) -> dict[str, float]:

@@ -30,6 +30,7 @@ from baselines.medconceal.typed import marked
 from baselines.medconceal.untrusted import heard
 from baselines.medconceal.words import SENTENCE_END, content_stems
 from loaders.english import plain_words
+from loaders.files.bundled import bundled
 from loaders.medconceal import Chart, PatientProfile
 from loaders.models.asking import Unfit, ask_until, fenced, said_by
 from loaders.models.messages import Answer, Decoding, Message
@@ -43,15 +44,7 @@ ATTEMPTS = 3
 DECODING: Decoding = {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS}
 
 # What a clinician asks about -> the background fact that answers it (MC-G25).
-_TOPICS = (
-    ("family_medical_history", r"\b(?:in (?:the|your) family|famil\w+ history|parents?|mother|father|relatives?)\b"),
-    ("family_dynamics", r"\b(?:family|husband|wife|partner|spouse|children|at home|live with|support)\b"),
-    ("lifestyle_history", r"\b(?:smok\w*|drink\w*|alcohol|exercis\w*|diet|eat\w*|sleep\w*|lifestyle|hobb\w+)\b"),
-    ("current_life_situation", r"\b(?:work\w*|job|at the moment|these days|lately|daily life|situation)\b"),
-    ("adherence_behavior", r"\b(?:you (?:\w+ )?tak(?:e|ing)|tablets|medicines?|medications?|doses?|pills)\b"),
-)  # fmt: skip
-
-
+_TOPICS = [(row["fact"], row["asked"]) for row in bundled("baselines.medconceal", "background.csv")]
 # Asked without a mark; "You describe a lot of work." is said back.
 _INVITED = re.compile(
     r"(?:(?<!\byou )|\b(?:can|could|will|would) you )\b(?:tell me|talk to me|describe)\b|\bto hear about\b",

@@ -28,6 +28,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainSerializer
 
 from baselines.medconceal.record import FEATURES, is_share
+from loaders.files.bundled import bundled
 from loaders.files.records import GROWN, from_json, to_json
 from loaders.files.texts import read_text
 from loaders.manifest import canonical_json
@@ -83,12 +84,22 @@ class Logistic:
         return 1 / (1 + math.exp(-score)) if score >= 0 else math.exp(score) / (1 + math.exp(score))
 
 
-# Set by hand, on no data (MC-G11). With these weights an empathic open question has p_reveal .91, a plain open one .51,
-# a closed one .08, advice .05; addressing by concern-specific mitigation has .92, by a repeated plan .25, by empathy
-# .24.
-_REVEAL = Logistic((-3.4, 0.6, 1.2, 0.7, 2.6, 1.5, -0.2, 0.2, -0.3, 0.4, -2.5, 1.8))
-_ADDRESS = Logistic((-3.8, 0.0, 1.1, 0.9, 0.2, 0.3, 1.5, 2.8, 1.1, 0.8, -1.5, 0.0))
+def _shipped() -> dict[tuple[str, str], Logistic]:
+    """(policy, model) -> its weights in `policy_weights.csv`; the line without a category holds those that all share.
 
+    The paper's are set by hand, on no data (MC-G11): an empathic open question has p_reveal .91, a plain open one .51,
+    a closed one .08, advice .05; addressing by concern-specific mitigation has .92, by a repeated plan .25, by empathy
+    .24. Ours are set by hand and by simulation (`simulation`), on no dialogue: a turn of quality q has each feature
+    near q, and touches a concern now and then. The address model without o has less weight on a plan as such.
+    """
+    vectors: dict[tuple[str, str], dict[str, tuple[float, ...]]] = {}
+    for row in bundled("baselines.medconceal", "policy_weights.csv"):
+        of_model = vectors.setdefault((row["policy"], row["model"]), {})
+        of_model[row["category"]] = tuple(float(row[name]) for name in INPUTS)
+    return {key: Logistic(of_model.pop(""), of_model) for key, of_model in vectors.items()}
+
+
+_WEIGHTS = _shipped()
 
 Overlap = Literal["lexical", "topics", "rated"]
 """How o is measured: shared words, topic terms, or a chat model's rating of topics (`rubric.relevance`)."""
@@ -133,8 +144,8 @@ class PolicyConfig:
     openness: Annotated[Mapping[Openness, float], GROWN] = field(default_factory=dict)
     literacy: Annotated[Mapping[Literacy, float], GROWN] = field(default_factory=dict)
     depth: Annotated[float, GROWN] = 0.0
-    reveal: Logistic = _REVEAL
-    address: Logistic = _ADDRESS
+    reveal: Logistic = _WEIGHTS["paper", "reveal"]
+    address: Logistic = _WEIGHTS["paper", "address"]
     training: Mapping[str, Any] = field(default_factory=lambda: {"source": "set by hand (MC-G11)", "stand_in": True})
 
     def __post_init__(self) -> None:
@@ -169,24 +180,6 @@ class PolicyConfig:
 PAPER = PolicyConfig()
 """Equations 2 to 8 to the letter, with the paper's floors: reveal 2, lag 3, address 5."""
 
-
-def _delta(**weights: float) -> tuple[float, ...]:
-    return tuple(weights.get(name, 0.0) for name in INPUTS)
-
-
-# Set by hand and by simulation (`simulation`), on no dialogue: a turn of quality q has each feature near q, and touches
-# a concern now and then. The address model without o is the paper's policy with less weight on a plan as such.
-_BEDSIDE_REVEAL = Logistic(
-    (-2.25, 0.0, 1.1, 0.6, 1.4, 1.35, -0.3, 0.2, -0.3, 0.2, -2.5, 3.2),
-    {
-        "Misinformation or Misconceptions": _delta(bias=0.1, PA=0.3, ER=-0.2, NS=-0.2),
-        "Emotional Discomfort or Fear": _delta(bias=-0.2, ER=0.5, SP=0.2, DG=-0.3),
-        "Communication Barriers": _delta(bias=-0.1, SP=0.3, PA=0.2, DG=-0.2, NS=-0.2),
-        "Financial or Insurance-Related Concern": _delta(bias=0.1, DG=0.1, CM=0.2, ER=-0.2),
-    },
-)
-_BEDSIDE_ADDRESS = Logistic((-3.6, 0.0, 1.1, 0.9, 0.2, 0.4, 0.7, 2.2, 0.9, 0.6, -1.5, 1.6))
-
 BEDSIDE = PolicyConfig(
     name="bedside",
     tightening=0.02,
@@ -197,8 +190,8 @@ BEDSIDE = PolicyConfig(
     openness={"open": 1.3, "guarded": 0.0, "reserved": -1.3},
     literacy={"plain": -0.2, "ordinary": 0.0, "technical": 0.2},
     depth=0.3,
-    reveal=_BEDSIDE_REVEAL,
-    address=_BEDSIDE_ADDRESS,
+    reveal=_WEIGHTS["bedside", "reveal"],
+    address=_WEIGHTS["bedside", "address"],
     training={"source": "set by hand and by simulation", "stand_in": True},
 )
 """Ours, the default: a patient who differs by person, and to whom one has to listen."""

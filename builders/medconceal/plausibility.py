@@ -19,16 +19,11 @@ from builders.curation.review import Decisions, read_decisions
 from builders.curation.review_page import Part, Question, Words, write_questions
 from builders.pipeline.rows import Row
 from loaders.errors import how_many
+from loaders.files.bundled import bundled
 from loaders.manifest import canonical_json
 from loaders.pages import Field
 
-CRITERIA = {
-    "turn structure": "Could this patient answer in short turns that bring one or two issues each?",
-    "health literacy": "Do wording and knowledge fit the patient's schooling and background, without borrowed jargon?",
-    "gradual disclosure": "Would these concerns come out bit by bit, and is none of them visible on the chart?",
-    "intervention": "Does the plan turn on the primary concern, so that naming the plan alone would not do?",
-    "other": "Anything else that makes the case implausible or unsafe.",
-}
+CRITERIA = {row["criterion"]: row["question"] for row in bundled("builders.medconceal", "criteria.csv")}
 """Short name of a criterion, as used in an exclusion, and the question to the reviewer."""
 
 
