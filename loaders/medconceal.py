@@ -283,11 +283,8 @@ class Chart:
 
 
 def chart(profile: PatientProfile, task: Task) -> Chart:
-    """The chart of a case for a task.
-
-    Raises:
-        InputError: there is no such task; or a text of the chart repeats a hidden concern, so the case cannot be used.
-    """
+    """The chart of a case for a task. Raises: InputError for another task, and for a case that cannot be used, since a
+    text of the chart repeats a hidden concern."""
     if task not in TASKS:  # or an intervention misspelt would have a chart without its aims
         raise InputError("task", found=repr(task), expected=" or ".join(TASKS))
     if leaking := leaks(profile):
@@ -404,11 +401,8 @@ _SPREAD = {name: BLOCKS[name] for name in ("demographics", "clinical", "interven
 
 
 def profile_of(row: Mapping[str, Any]) -> PatientProfile:
-    """The profile in a row of a release.
-
-    Raises:
-        InputError: a field is missing, of the wrong type or out of range; the message names fields, never values.
-    """
+    """The profile in a row of a release. Raises: InputError, which names fields, never values, if one is missing, of
+    the wrong type or out of range."""
     if not isinstance(row, Mapping):
         do = 'Pass the rows of one split, as load("medconceal", "test") returns them'
         found = f"a {type(row).__name__} in place of a row"
@@ -426,11 +420,8 @@ def profile_of(row: Mapping[str, Any]) -> PatientProfile:
 
 
 def parse_profile(value: Mapping[str, Any], where: object) -> PatientProfile:
-    """A profile from plain values, block by block as in `PatientProfile`.
-
-    Raises:
-        InputError: it does not fit the schema; the message names fields, never values.
-    """
+    """A profile from plain values, block by block as in `PatientProfile`. Raises: InputError, which names fields, never
+    values, if they do not fit the schema."""
     try:
         return PatientProfile.model_validate(value)
     except ValidationError as error:
@@ -443,17 +434,12 @@ def parse_profile(value: Mapping[str, Any], where: object) -> PatientProfile:
 
 def _problem(problem: Any) -> str:
     place = ".".join(map(str, problem["loc"]))
-    said = str(problem["msg"]).removeprefix("Value error, ")
-    # The message does not show the value that a literal was given, only what it may be.
+    said = str(problem["msg"]).removeprefix("Value error, ")  # of a literal it tells what it may be, not what it was
     return f"{place}: {said}" if place else said
 
 
 def cases(rows: Iterable[Mapping[str, Any]]) -> list[PatientProfile]:
-    """The profiles of a split, in order.
-
-    Raises:
-        InputError: a row is not a complete profile.
-    """
+    """The profiles of a split, in order. Raises: InputError for a row that is no complete profile."""
     return [profile_of(row) for row in rows]
 
 

@@ -54,9 +54,7 @@ def read_foreign(
     and `attribution` are for rows that state none; a licence that is not stated is unknown. A primary concern may be
     given by its number, from 0, or by its text.
 
-    Raises:
-        InputError: fields are missing: it lists them and the existing columns, never a value; or a value does
-            not fit.
+    Raises: InputError, which never holds a value: fields are missing, and which columns exist; or a value does not fit.
     """
     given = ForeignRow(row, columns, BLOCKS)
     said = {name: given.find(name, needed=False) for name in _SAID}

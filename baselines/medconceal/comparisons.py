@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Literal
 
 from baselines.medconceal.judgement import JudgedEpisode
-from baselines.medconceal.metrics import SCALES, Measure, measures
+from baselines.medconceal.metrics import Measure, measures
 from baselines.medconceal.record import Episode
 from baselines.medconceal.tables import GROUPS, PAPER
 from baselines.results.run import Result, RunRecord
@@ -26,6 +27,8 @@ from loaders.errors import InputError, how_many
 from loaders.medconceal import Task
 
 PERMUTATIONS = 10_000
+_WITHIN = (-1.0, 1.0)  # differences of proportions
+Test = Literal["sign flips", "exact McNemar", "sign flips of cases and people"]
 GRADED: Mapping[Task, tuple[str, ...]] = {
     "confirmation": (
         "Reveal Rate", "Coarse Precision", "Coarse Recall", "Coarse F1", "Fine Precision", "Fine Recall", "Fine F1"
@@ -46,7 +49,7 @@ class Comparison:
     other: float
     difference: float
     ci95: Interval
-    test: Literal["sign flips", "exact McNemar", "sign flips of cases and people"]
+    test: Test
     p: float
     holm: float
     n: int
@@ -89,8 +92,6 @@ def best_of(
 
     Of equal ones the first is taken. Holm's correction is over the metrics, not over the runs that lost.
     """
-    if not others:
-        raise InputError("runs to compare", found="one run", expected="a reference and at least one other run")
     tables = [
         [replace(metric, other_name=name) for metric in compare_cases(reference, run, seed=seed)]
         for name, run in others.items()
@@ -117,27 +118,22 @@ def _compared(reference: Measure, other: Measure, task: Task, seed: int) -> Comp
         )
     reference, other = (run.only([case in shared for case in run.cases]) for run in (reference, other))
     outcome = reference.name in OUTCOMES[task]
-    low, high = SCALES.get(reference.unit, (None, None))
-    within = None if low is None or high is None else (low - high, high - low)
     persons = [person for run in (reference, other) for person in run.persons if person]
     alone = reference.cases == other.cases and len(set(reference.cases)) == len(reference.cases)
     if alone and len(set(persons)) == len(persons):
         first, second = reference.by_case, other.by_case
         flips = [own - its for own, its in zip(first, second, strict=True)]
         p = mcnemar_exact(first, second).p if outcome else sign_flip_test(flips, permutations=PERMUTATIONS, seed=seed)
-        difference, ci95 = paired_bootstrap(first, second, seed=seed, within=within).estimate()
-        means = reference.case_mean, other.case_mean
-        test: Literal["sign flips", "exact McNemar", "sign flips of cases and people"]
-        test = "exact McNemar" if outcome else "sign flips"
+        difference, ci95 = paired_bootstrap(first, second, seed=seed, within=_WITHIN).estimate()
+        means = fmean(first), fmean(second)
+        test: Test = "exact McNemar" if outcome else "sign flips"
     else:
-        means, difference, ci95, p = _of_many(reference, other, within, seed)
+        means, difference, ci95, p = _of_many(reference, other, seed)
         test = "sign flips of cases and people"
     return Comparison(reference.name, *means, difference, ci95, test, p, p, len(set(reference.cases)))
 
 
-def _of_many(
-    reference: Measure, other: Measure, within: Interval | None, seed: int
-) -> tuple[tuple[float, float], float, Interval, float]:
+def _of_many(reference: Measure, other: Measure, seed: int) -> tuple[tuple[float, float], float, Interval, float]:
     """Both means over cases, their difference, its interval and p, if a case has several dialogues in a run."""
     first, second = _weighted(reference), _weighted(other)
     runs = (reference, other)
@@ -149,7 +145,7 @@ def _of_many(
     means = float(drawn.estimates[0]), float(drawn.estimates[1])
     replicates = drawn.replicates[:, :1] - drawn.replicates[:, 1:]
     units = min(len(set(cases)), len(set(filter(None, persons))) or len(cases))
-    made = Bootstrap(drawn.estimates[:1] - drawn.estimates[1:], replicates, within, units)
+    made = Bootstrap(drawn.estimates[:1] - drawn.estimates[1:], replicates, _WITHIN, units)
     difference, ci95 = made.estimate()
     return means, difference, ci95, _flipped(reference, other, seed)
 

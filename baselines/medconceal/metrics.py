@@ -73,11 +73,6 @@ class Measure:
         """The value of each case, 0 if a case does not count (MC-G38)."""
         return [over / under if under else 0.0 for over, under in zip(self.over, self.under, strict=True)]
 
-    @property
-    def case_mean(self) -> float:
-        """The mean of the values of the cases, as in Tables 7 to 11."""
-        return fmean(self.by_case)
-
     def only(self, kept: Sequence[bool]) -> Measure:
         """The measure over those of its episodes that are kept."""
         return replace(

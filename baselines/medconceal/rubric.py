@@ -123,10 +123,7 @@ def parse(found: Mapping[str, Any], *, pending: bool) -> TurnEvaluation:
     """The evaluation in a JSON object of `SCHEMA`.
 
     Numbers must lie in [0, 1] and are rounded to the nearest quarter, the scale of the prompt (MC-G21); probabilities
-    are normalised to a sum of 1. Without a pending question PQC is 0.5 whatever the model says (MC-G20).
-
-    Raises:
-        Unfit: the object does not fit the schema.
+    are normalised to a sum of 1. Without a pending question PQC is 0.5 whatever the model says (MC-G20). Raises: Unfit.
     """
     intent, features, given = found.get("intent"), found.get("features"), found.get("intent_probabilities")
     if not isinstance(intent, str) or intent not in INTENTS:

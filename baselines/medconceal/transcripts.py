@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -218,14 +219,11 @@ def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> Transcri
 
 def traced(people: Transcripts, dialogues: Sequence[Transcript]) -> dict[str, Any]:
     """What a run's record says about dialogues of people: whose trace is scored, who made it, who is left out."""
-    made: dict[str, set[str]] = {}
-    for dialogue in dialogues:
-        for role, name in dialogue.models.items():
-            made.setdefault(role, set()).add(name)
+    made = sorted({played for dialogue in dialogues for played in dialogue.models.items()})
     computed = sum(dialogue.computed for dialogue in dialogues)
     return {
         "traces": {"recorded": len(dialogues) - computed, "computed": computed},
-        "traces_made_by": {role: sorted(names) for role, names in sorted(made.items())},
+        "traces_made_by": {role: [name for _, name in named] for role, named in groupby(made, key=itemgetter(0))},
         "left_out": dict(people.left_out),
         "participants": len({dialogue.who.participant for dialogue in dialogues}),
     }

@@ -116,21 +116,14 @@ def problems(case: Mapping[str, Any], where: str) -> list[str]:
     lacking = [] if _id_of(case) else ["case_id"]
     try:
         row, unread = read_foreign(case, {}, where=where, case_id="case", author="own", attribution="own")
+        wrong = [f"unknown: {', '.join(map(meant, unread))}"] * bool(unread) + check_own(row, {})
     except InputError as error:
         found = error.found.partition("; it holds ")[0]  # what it holds helps those who name the columns of a table
-        if found.startswith("lacks "):
-            lacking += found.removeprefix("lacks ").split(", ")
-            return [f"lacks {first_of(lacking, _MOST)}"]
-        return [*_said(lacking), found]
-    unknown = [f"unknown: {', '.join(map(meant, unread))}"] if unread else []
-    return [*_said(lacking), *unknown, *check_own(row, {})]
-
-
-_MOST = 9  # a template that was not filled in lacks far more
-
-
-def _said(lacking: list[str]) -> list[str]:
-    return [f"lacks {first_of(lacking, _MOST)}"] if lacking else []
+        missing = found.removeprefix("lacks ")
+        lacking += missing.split(", ") if missing != found else []
+        wrong = [found] if missing == found else []
+    # A template that was not filled in lacks far more than is told.
+    return [f"lacks {first_of(lacking, 9)}"] * bool(lacking) + wrong
 
 
 def _id_of(case: Mapping[str, Any]) -> str:
