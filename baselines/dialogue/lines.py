@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from loaders.files.bundled import bundled
+from loaders.files.bundled import grouped
 
 
 def lines_of(package: str, name: str) -> dict[str, tuple[str, ...]]:
     """Kind -> its lines, in the order of the table."""
-    found: dict[str, list[str]] = {}
-    for row in bundled(package, name):
-        found.setdefault(row["kind"], []).append(row["line"])
-    return {kind: tuple(lines) for kind, lines in found.items()}
+    return {kind: tuple(row["line"] for row in rows) for kind, rows in grouped(package, name).items()}

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 
 from baselines.medconceal.typed import asks
 from baselines.medconceal.words import content_roots, root
-from loaders.files.bundled import bundled
+from loaders.files.bundled import bundled, grouped
 from loaders.spans import words
 
 _SAYS = {
@@ -66,10 +66,8 @@ def subjects(text: str) -> frozenset[str]:
 
 @cache
 def _tables() -> Mapping[str, tuple[re.Pattern[str], ...]]:
-    found: dict[str, list[re.Pattern[str]]] = {}
-    for row in bundled("baselines.medconceal", "acts.csv"):
-        found.setdefault(row["act"], []).append(re.compile(row["pattern"], re.IGNORECASE))
-    return {name: tuple(patterns) for name, patterns in found.items()}
+    rows = grouped("baselines.medconceal", "acts.csv")
+    return {act: tuple(re.compile(row["pattern"], re.IGNORECASE) for row in rows[act]) for act in rows}
 
 
 def acts(turn: str, heard: str = "") -> dict[str, float]:

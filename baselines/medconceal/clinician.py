@@ -41,8 +41,7 @@ PROMPTS = (
 )
 """Every prompt of the two tasks, including the judges'."""
 
-_FINDING = object_schema({"category": {"type": "string"}, "description": {"type": "string"}})
-FINDINGS_SCHEMA = object_schema({"findings": {"type": "array", "items": _FINDING}})
+FINDINGS_SCHEMA = object_schema({"findings": [object_schema({"category": str, "description": str})]})
 
 
 def prompts(folder: Path | None = None) -> Prompts:

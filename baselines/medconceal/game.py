@@ -108,13 +108,12 @@ class Rules:
 
 def task_game(rules: Rules) -> Game[PatientProfile, Episode]:
     """Task 1 (confirmation) or 2 (intervention)."""
-    asked = ["clinician"]
-    asked += ["patient"] if rules.patient == "model" else []
-    asked += ["evaluator"] if rules.evaluator == "model" else []
-    decoding = {"clinician": _clinician(rules), "patient": patient_side.DECODING, "evaluator": rubric.DECODING}
+    decoding = {"clinician": _clinician(rules)}
+    decoding |= {"patient": patient_side.DECODING} if rules.patient == "model" else {}
+    decoding |= {"evaluator": rubric.DECODING} if rules.evaluator == "model" else {}
     return Game(
         name=rules.task,
-        roles=tuple(asked),
+        roles=tuple(decoding),
         case_id=lambda profile: profile.case_id,
         play=partial(_play, rules),
         transcript=lambda profile, episode: transcript(episode),
@@ -134,7 +133,7 @@ def task_game(rules: Rules) -> Game[PatientProfile, Episode]:
             "patient": rules.patient,
             **({"timed": True} if rules.timed else {}),
         },
-        decoding={role: decoding[role] for role in asked},
+        decoding=decoding,
     )
 
 

@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from baselines.dialogue.game import Ask, Case, Game
 from baselines.medconceal import judge_rules
@@ -124,14 +124,7 @@ async def _asked(
 
 # --- Findings ---------------------------------------------------------------------------------------------------------
 
-_MATCHES = {
-    "matches": {
-        "type": "array",
-        "items": object_schema(
-            {"finding": {"type": "integer"}, "concern": {"type": "integer"}, "quote": {"type": "string"}}
-        ),
-    }
-}
+_MATCH = {"finding": int, "concern": int, "quote": str}
 
 
 async def _pairs(ask: Ask, prompts: Prompts, episode: Episode) -> Asked[tuple[Pair, ...]]:
@@ -147,7 +140,7 @@ async def _pairs(ask: Ask, prompts: Prompts, episode: Episode) -> Asked[tuple[Pa
             raise Unfit('"matches" is not a list')
         quotes: dict[tuple[int, int], list[str]] = {}
         for one in listed:
-            finding, concern, quote = (one.get(name) if isinstance(one, dict) else None for name in _MATCH_FIELDS)
+            finding, concern, quote = (one.get(name) if isinstance(one, dict) else None for name in _MATCH)
             if type(finding) is not int or type(concern) is not int or not isinstance(quote, str):
                 raise Unfit('one of the "matches" has no numbers of a finding and a concern, or no quote')
             if not (1 <= finding <= len(items) and 1 <= concern <= len(hidden)):
@@ -168,10 +161,7 @@ async def _pairs(ask: Ask, prompts: Prompts, episode: Episode) -> Asked[tuple[Pa
         for number, item in enumerate(items, start=1)
     ]
     parts = {"dialogue": shown(episode), "concerns": _lines(gold), "findings": _lines(submitted)}
-    return await _asked(ask, prompts.fill("judge_match"), parts, _MATCHES, accept)
-
-
-_MATCH_FIELDS = ("finding", "concern", "quote")
+    return await _asked(ask, prompts.fill("judge_match"), parts, {"matches": [object_schema(_MATCH)]}, accept)
 
 
 def _pair(episode: Episode, finding: int, concern: int, quotes: Sequence[str], replies: Sequence[str]) -> Pair:
@@ -192,8 +182,6 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> str:
 
 # --- The dialogue -----------------------------------------------------------------------------------------------------
 
-_OPENNESS = {"turns": {"type": "array", "items": {"type": "string", "enum": ["open", "closed"]}}}
-
 
 async def _openness(ask: Ask, prompts: Prompts, episode: Episode) -> Asked[tuple[Openness, ...]]:
     """A label for each clinician turn; an answer with another number of labels is invalid."""
@@ -209,12 +197,13 @@ async def _openness(ask: Ask, prompts: Prompts, episode: Episode) -> Asked[tuple
             raise Unfit('"turns" holds something else than "open" and "closed"')
         return tuple(labels)
 
-    return await _asked(ask, prompts.fill("judge_openness"), {"clinician_turns": _lines(turns)}, _OPENNESS, accept)
+    return await _asked(
+        ask, prompts.fill("judge_openness"), {"clinician_turns": _lines(turns)}, {"turns": [get_args(Openness)]}, accept
+    )
 
 
 async def _style(ask: Ask, prompts: Prompts, episode: Episode) -> Asked[dict[str, int]]:
     names = STYLES[episode.task]
-    properties = {name: {"type": "integer", "enum": [0, 1, 2]} for name in names}
 
     def accept(answer: dict[str, Any]) -> dict[str, int]:
         scores = {name: answer.get(name) for name in names}
@@ -225,12 +214,11 @@ async def _style(ask: Ask, prompts: Prompts, episode: Episode) -> Asked[dict[str
 
     table = "\n".join(f"- {name}: the clinician {MEANING[name]}." for name in names)
     system = prompts.fill("judge_style", {"dimensions": table})
-    return await _asked(ask, system, {"dialogue": shown(episode)}, properties, accept)
+    return await _asked(ask, system, {"dialogue": shown(episode)}, dict.fromkeys(names, (0, 1, 2)), accept)
 
 
 async def _values(ask: Ask, prompts: Prompts, episode: Episode) -> Asked[tuple[tuple[str, ...], tuple[str, ...]]]:
     """The value categories that the patient expressed, and those of them that the clinician took up."""
-    listed = {"type": "array", "items": {"type": "string", "enum": list(VALUES)}}
 
     def accept(answer: dict[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         both = answer.get("expressed"), answer.get("recognised")
@@ -241,4 +229,6 @@ async def _values(ask: Ask, prompts: Prompts, episode: Episode) -> Asked[tuple[t
         return expressed, tuple(value for value in expressed if value in (both[1] or ()))
 
     system = prompts.fill("judge_values", {"values": "\n".join(f"- {value}" for value in VALUES)})
-    return await _asked(ask, system, {"dialogue": shown(episode)}, {"expressed": listed, "recognised": listed}, accept)
+    return await _asked(
+        ask, system, {"dialogue": shown(episode)}, {"expressed": [VALUES], "recognised": [VALUES]}, accept
+    )

@@ -38,7 +38,7 @@ AT_ONCE = 16  # dialogues, or labels
 MAX_TOKENS = 100
 _SIDES = ("doctor", "patient")
 
-SCHEMA = object_schema({"probability": {"type": "number"}})
+SCHEMA = object_schema({"probability": float})
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,11 +48,11 @@ TABLES = {
 
 SCHEMA = object_schema(
     {
-        "intent": {"type": "string", "enum": list(INTENTS)},
-        "intent_probabilities": object_schema({intent: {"type": "number"} for intent in INTENTS}),
-        "pending_covered": {"type": "boolean"},
-        "empathy": {"type": "number"},
-        "features": object_schema({key: {"type": "number"} for key in FEATURES}),
+        "intent": tuple(INTENTS),
+        "intent_probabilities": object_schema(dict.fromkeys(INTENTS, float)),
+        "pending_covered": bool,
+        "empathy": float,
+        "features": object_schema(dict.fromkeys(FEATURES, float)),
     }
 )
 
@@ -109,7 +109,7 @@ async def relevance(
         by_place = {at: _quarter(given[key]) for key, at in keys.items()}
         return tuple(by_place[at] for at in range(len(topics)))
 
-    schema = object_schema({key: {"type": "number"} for key in keys})
+    schema = object_schema(dict.fromkeys(keys, float))
     asked = await ask_until(
         partial(ask, "evaluator", **DECODING, json_schema=schema),
         [Message("system", prompts.fill("relevance")), Message("user", "\n\n".join(parts))],

@@ -22,7 +22,7 @@ from baselines.medconceal.probes import label_probe
 from baselines.medconceal.record import FEATURE_OF, FEATURES, Features, Obtained, TurnEvaluation
 from baselines.medconceal.typed import marked
 from baselines.medconceal.words import content_roots, content_stems
-from loaders.files.bundled import bundled
+from loaders.files.bundled import grouped
 from loaders.medconceal import Task
 from loaders.spans import words
 
@@ -34,16 +34,12 @@ _LEADING = ("CM", "CE", "ER", "PS", "NS", "DG", "PA")
 """Features that suggest an intent; of equal ones the first decides."""
 
 
-def _weights() -> dict[str, dict[str, float]]:
-    """Feature -> act -> weight. What the listening features have in common: being judged, brushed off, pushed or
-    lectured shuts a patient down, and words that are demanded or threatened for leave no open question."""
-    found: dict[str, dict[str, float]] = {}
-    for row in bundled("baselines.medconceal", "weights.csv"):
-        found.setdefault(row["feature"], {})[row["act"]] = float(row["weight"])
-    return found
-
-
-_WEIGHTS = _weights()
+_WEIGHTS = {
+    feature: {row["act"]: float(row["weight"]) for row in rows}
+    for feature, rows in grouped("baselines.medconceal", "weights.csv").items()
+}
+"""Feature -> act -> weight. What the listening features have in common: being judged, brushed off, pushed or lectured
+shuts a patient down, and words that are demanded or threatened for leave no open question."""
 
 # Acts are counted by phrases, of which every writer has others; the manner is what writers have in common. So for
 # features of listening the manner leads, and this share of the acts is added; what makes a correction or a plan is in

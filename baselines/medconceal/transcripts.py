@@ -48,6 +48,7 @@ from loaders.files.opening import read_file
 from loaders.files.records import GROWN, from_json, to_json
 from loaders.files.texts import decode
 from loaders.medconceal import CATEGORIES, TASKS, PatientProfile, Task, chart
+from loaders.models.messages import Decoding
 from loaders.models.prompts import Prompts
 
 LEFT_OUT = ("interrupted", "withdrawn")
@@ -137,10 +138,14 @@ def transcript_game(
             episode = replace(episode, findings=await clinician.submit(ask, texts, said, role=WRITER))
         return episode
 
-    rated = ("evaluator",) if evaluator == "model" else ()
+    decoding: dict[str, Decoding] = {}
+    if written:
+        decoding[WRITER] = {"temperature": 0, "max_tokens": clinician.FINDINGS_TOKENS}
+    if evaluator == "model":
+        decoding["evaluator"] = rubric.DECODING
     return Game(
         name=f"{task}_transcript",
-        roles=(*((WRITER,) if written else ()), *rated),
+        roles=tuple(decoding),
         case_id=lambda dialogue: dialogue.who.encounter,
         play=play,
         transcript=lambda dialogue, episode: transcript(episode),
@@ -158,10 +163,7 @@ def transcript_game(
             },
             "evaluator": evaluator,
         },
-        decoding={
-            **({WRITER: {"temperature": 0, "max_tokens": clinician.FINDINGS_TOKENS}} if written else {}),
-            **dict.fromkeys(rated, rubric.DECODING),
-        },
+        decoding=decoding,
     )
 
 

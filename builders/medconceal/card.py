@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from pydantic import JsonValue
 
-from loaders.files.bundled import bundled
+from loaders.files.bundled import grouped
 
 
 def written_card(invented: bool, source: str) -> dict[str, JsonValue]:
@@ -25,14 +23,7 @@ def threads_card(invented: bool, model: str) -> dict[str, JsonValue]:
 
 
 def _card(*of: str, **values: str) -> dict[str, JsonValue]:
-    facts = {fact: text for part in of for fact, text in _texts()[part].items()}
+    texts = grouped("dataset_cards", "medconceal.csv")
+    facts = {row["fact"]: row["text"] for part in of for row in texts[part]}
     values |= {"what": facts.pop("what", "")}
     return {fact: text.format_map(values) for fact, text in facts.items()}
-
-
-@cache
-def _texts() -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for row in bundled("dataset_cards", "medconceal.csv"):
-        found.setdefault(row["of"], {})[row["fact"]] = row["text"]
-    return found

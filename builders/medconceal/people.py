@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from loaders.files.bundled import bundled
+from loaders.files.bundled import grouped
 from loaders.spans import words
 
 SEXES = ("female", "male")
@@ -18,10 +18,8 @@ _KINDS = dict.fromkeys(("female", "f", "woman", "girl"), SEXES[0]) | dict.fromke
 @cache
 def people() -> dict[str, list[str]]:
     """The names to draw from: first names under the sex, and last names."""
-    parts: dict[str, list[str]] = {}
-    for row in bundled("builders.medconceal", "people.csv"):
-        parts.setdefault(row["part"], []).append(row["value"])
-    return parts
+    rows = grouped("builders.medconceal", "people.csv")
+    return {part: [row["value"] for row in rows[part]] for part in rows}
 
 
 def made_up_name(key: str, sex: str) -> str:

@@ -37,29 +37,25 @@ _BLOCKS: dict[str, tuple[str, ...]] = {
     "self_management_domains": (*SelfManagement.model_fields,),
 }
 _NEEDED = ("sex", "admission_reason", "response_style", "disclosure_behavior")
-_TEXT = {"type": "string"}
-_CONCERN_SCHEMA = object_schema(
+_CONCERN = object_schema(
     {
-        "content": _TEXT,
-        "category": {"type": "string", "enum": list(CATEGORIES)},
-        "confidence": {"type": "number"},
-        "evidence": {"type": "array", "items": _TEXT},
-        "cue": _TEXT,
-        "depth": {"type": "integer", "enum": list(range(DEEPEST + 1))},
-        "topics": {"type": "array", "items": _TEXT},
+        "content": str,
+        "category": CATEGORIES,
+        "confidence": float,
+        "evidence": [str],
+        "cue": str,
+        "depth": tuple(range(DEEPEST + 1)),
+        "topics": [str],
     }
 )
 _ORDINALS: dict[str, tuple[str, ...]] = {"openness": get_args(Openness), "literacy": get_args(Literacy)}
-_WHO = object_schema({**dict.fromkeys(_DEMOGRAPHICS, _TEXT), "age": {"type": "integer"}})
+_WHO = object_schema({**dict.fromkeys(_DEMOGRAPHICS, str), "age": int})
 SCHEMA = object_schema(
     {
         "demographics": {**_WHO, "required": ["age", *_DEMOGRAPHICS]},
-        **{block: object_schema(dict.fromkeys(names, _TEXT)) for block, names in _BLOCKS.items()},
-        "roleplay": object_schema(
-            dict.fromkeys(_BLOCKS["roleplay"], _TEXT)
-            | {name: {"type": "string", "enum": list(steps)} for name, steps in _ORDINALS.items()}
-        ),
-        "hidden_concerns": {"type": "array", "items": _CONCERN_SCHEMA},
+        **{block: object_schema(dict.fromkeys(names, str)) for block, names in _BLOCKS.items()},
+        "roleplay": object_schema(dict.fromkeys(_BLOCKS["roleplay"], str) | _ORDINALS),
+        "hidden_concerns": [_CONCERN],
     }
 )
 

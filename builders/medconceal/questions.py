@@ -15,16 +15,10 @@ from loaders.models.asking import Unfit, object_schema
 
 NEITHER = "Neither"
 
-_COMMONNESS = object_schema({"rarity": {"type": "integer"}})
-_SPECIALTY = object_schema({"role": {"type": "string", "enum": list(ROLES)}})
-_SCENARIOS = object_schema({"scenarios": {"type": "array", "items": {"type": "string", "enum": [*SCENARIOS, NEITHER]}}})
-_INTERVENTION = object_schema(
-    {
-        "primary_concern": {"type": "integer"},
-        "original_preference": {"type": "string"},
-        "recommended_plan": {"type": "string"},
-    }
-)
+_COMMONNESS = object_schema({"rarity": int})
+_SPECIALTY = object_schema({"role": ROLES})
+_SCENARIOS = object_schema({"scenarios": [(*SCENARIOS, NEITHER)]})
+_INTERVENTION = object_schema({"primary_concern": int, "original_preference": str, "recommended_plan": str})
 
 
 @asked("no commonness score", rarity=pa.float64())

@@ -27,16 +27,8 @@ JUDGED = (KEPT, BROKEN, UNSURE, NO_ANSWER)
 MAX_TOKENS = 1500
 _ATTEMPTS = 2
 _TAG = re.compile(r"<(?=/?(?:expert|lay)\b)", re.IGNORECASE)
-_TEXT = {"type": "string"}
-_CLAIM = object_schema({"expert": _TEXT, "lay": _TEXT, "same": {"type": "boolean"}})
-_SCHEMA = object_schema(
-    {
-        "claims": {"type": "array", "items": _CLAIM},
-        "added": {"type": "array", "items": _TEXT},
-        "verdict": {"type": "string", "enum": [KEPT, BROKEN, UNSURE]},
-        "why": _TEXT,
-    }
-)
+_CLAIM = object_schema({"expert": str, "lay": str, "same": bool})
+_SCHEMA = object_schema({"claims": [_CLAIM], "added": [str], "verdict": (KEPT, BROKEN, UNSURE), "why": str})
 
 
 @dataclass(frozen=True, slots=True)

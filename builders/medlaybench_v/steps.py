@@ -181,7 +181,7 @@ def refine_by_model(
         yield _refined(refined)
 
 
-ANSWER_SCHEMA = object_schema({"layman_caption": {"type": "string"}})
+ANSWER_SCHEMA = object_schema({"layman_caption": str})
 _NAMED_BY_CUI = {cui: modality.says for modality in MODALITIES for cui in modality.cuis}
 
 

@@ -30,8 +30,8 @@ STATUSES = (*BY_MODEL, "fallback", "authored")
 TEMPERATURE = 0.7
 MAX_TOKENS = 300
 
-BASIC_SCHEMA = object_schema({"complaint": {"type": "string"}})
-FACTS_SCHEMA = object_schema({"complaints": {"type": "array", "items": {"type": "string"}}})
+BASIC_SCHEMA = object_schema({"complaint": str})
+FACTS_SCHEMA = object_schema({"complaints": [str]})
 
 
 @dataclass(frozen=True, slots=True)

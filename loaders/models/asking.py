@@ -150,13 +150,33 @@ def _parsed(text: str) -> Any:
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON Schema of an answer that `read_object` reads: an object with all of these fields and no other."""
+    """JSON Schema of an answer that `read_object` reads: an object with all of these fields and no other.
+
+    A field is a type, a tuple of the values that it may have, a list that holds what its items are, or a schema.
+
+    >>> object_schema({"why": str, "levels": [(0, 1)]})["properties"]
+    {'why': {'type': 'string'}, 'levels': {'type': 'array', 'items': {'type': 'integer', 'enum': [0, 1]}}}
+    """
     return {
         "type": "object",
-        "properties": dict(properties),
+        "properties": {name: _schema(field) for name, field in properties.items()},
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def _schema(field: Any) -> Any:
+    match field:
+        case type():
+            return {"type": _TYPES[field]}
+        case tuple():
+            return {"type": _TYPES[type(field[0])], "enum": list(field)}
+        case list():
+            return {"type": "array", "items": _schema(field[0])}
+    return field
 
 
 def fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

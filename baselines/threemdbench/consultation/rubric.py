@@ -73,9 +73,7 @@ def transcript(turns: Sequence[Turn]) -> str:
 
 def schema(order: Sequence[str] = ITEMS) -> dict[str, Any]:
     """JSON Schema of the assessor's answer."""
-    score = {"type": "integer", "enum": [0, 1]}
-    level = {"type": "string", "enum": list(LEVELS)}
-    return object_schema({item: level if item == OVERALL else score for item in order})
+    return object_schema({item: tuple(LEVELS) if item == OVERALL else (0, 1) for item in order})
 
 
 def as_items(scores: Mapping[str, int]) -> str:
