@@ -192,7 +192,7 @@ def category_of(said: object) -> Category | None:
     ('Emotional Discomfort or Fear', 'Misinformation or Misconceptions', None)
     """
     aliases = {row["said"]: row["category"] for row in bundled("builders.medconceal", "categories.csv")}
-    labels = {**aliases, **{name: name for name in CATEGORIES}}
+    labels: dict[str, str] = aliases | {name: name for name in CATEGORIES}
     try:
         return cast(Category, labels[one_of(said, [*labels], "category")])
     except Unfit:
