@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from baselines.statistics.arrays import Clusters, Floats, Ints, as_columns, coded, places
-from baselines.statistics.resampling import Bootstrap, Interval, percentile_interval, resampled_sums
+from baselines.statistics.arrays import Floats, Ints, as_columns, coded, places
+from baselines.statistics.resampling import Bootstrap, Draws, Interval, percentile_interval, resampled_sums
 from loaders.errors import InputError
 
 _POWERS = {"linear": 1, "quadratic": 2}
@@ -33,9 +33,7 @@ def cohen_kappa(
     labels: Sequence[Hashable],
     *,
     weights: Literal["linear", "quadratic"] | None = None,
-    resamples: int = 10_000,
-    seed: int = 0,
-    clusters: Clusters | None = None,
+    **draws: Unpack[Draws],
 ) -> Agreement:
     """Agreement of two raters over the same n items, beyond chance (Cohen, 1960; weighted: 1968).
 
@@ -47,26 +45,11 @@ def cohen_kappa(
     one, two = coded(first, place, "first"), coded(second, place, "second")
     if len(one) != len(two) or not len(one):
         raise InputError("second", found=f"{len(two)} labels", expected=f"{len(one)} (and at least 1), as first")
-    apart = np.abs(np.arange(len(place))[:, None] - np.arange(len(place)))
-    cost = (apart > 0).astype(np.float64) if weights is None else apart.astype(np.float64) ** _POWERS[weights]
-    pairs, which = np.unique(one * len(place) + two, return_inverse=True)
-    rows, columns = np.divmod(pairs, len(place))
-
-    def kappas(counts: Floats) -> Floats:
-        """Kappa (b,), NaN where undefined, from the counts (b, pairs) of the label pairs that occur."""
-        by_row = counts @ np.eye(len(place))[rows]
-        by_column = counts @ np.eye(len(place))[columns]
-        chance = np.einsum("bi,ij,bj->b", by_row, cost, by_column)
-        found = (counts @ cost[rows, columns]) * counts.sum(axis=1)
-        return np.where(chance > 0, 1 - found / np.where(chance > 0, chance, 1), np.nan)
-
-    marks = np.eye(len(pairs))[which]
-    kappa = float(kappas(marks.sum(axis=0)[None])[0])
-    observed = float((one == two).mean())
+    spread = _kappas(one[:, None], two[:, None], len(place), 0 if weights is None else _POWERS[weights], draws)
+    kappa, observed = float(spread.estimates[0]), float((one == two).mean())
     if np.isnan(kappa):
         return Agreement(None, None, observed, len(one))
-    replicates = kappas(resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters))
-    defined = replicates[~np.isnan(replicates)]
+    defined = spread.replicates[~np.isnan(spread.replicates)]
     return Agreement(kappa, percentile_interval(defined) if len(defined) else None, observed, len(one))
 
 
@@ -77,9 +60,7 @@ def undefined(first: Ints, second: Ints) -> NDArray[np.bool_]:
     return constant
 
 
-def bootstrap_kappas(
-    first: ArrayLike, second: ArrayLike, levels: int, *, resamples: int = 10_000, seed: int = 0
-) -> Bootstrap:
+def bootstrap_kappas(first: ArrayLike, second: ArrayLike, levels: int, **draws: Unpack[Draws]) -> Bootstrap:
     """Bootstrap of Cohen's unweighted kappa of each column of two arrays (n, m) of ratings 0, 1, …, levels - 1.
 
     One resample of rows serves all columns, so means and differences of kappas have intervals too. A kappa that
@@ -91,16 +72,22 @@ def bootstrap_kappas(
     for name, ratings in (("first", one), ("second", two)):
         if not np.isin(ratings, np.arange(levels)).all():
             raise InputError(name, found="another rating", expected=f"integers from 0 to {levels - 1}")
-    cells = (one * levels + two).astype(np.int64)
-    marks = np.eye(levels * levels)[cells].reshape(len(one), -1)  # (n, m * levels * levels)
+    spread = _kappas(one.astype(np.int64), two.astype(np.int64), levels, 0, draws)
+    return Bootstrap(np.nan_to_num(spread.estimates), np.nan_to_num(spread.replicates))
+
+
+def _kappas(one: Ints, two: Ints, levels: int, power: int, draws: Draws) -> Bootstrap:
+    """Kappa of each column of ratings (n, m), where a disagreement weighs its distance to that power; NaN where chance
+    alone explains it."""
+    places = np.arange(levels)
+    apart = np.abs(places[:, None] - places)
+    cost = np.where(apart > 0, apart.astype(np.float64) ** power, 0.0)
+    marks = np.eye(levels * levels)[one * levels + two].reshape(len(one), -1)  # (n, m * levels * levels)
 
     def kappas(counts: Floats) -> Floats:
         table = counts.reshape(len(counts), one.shape[1], levels, levels)
-        total = table.sum(axis=(2, 3))
-        same = np.einsum("bmii->bm", table) * total
-        chance = (table.sum(axis=3) * table.sum(axis=2)).sum(axis=2)
-        beyond = total * total - chance
-        return np.where(beyond > 0, (same - chance) / np.where(beyond > 0, beyond, 1), 0.0)
+        found = np.einsum("bmij,ij->bm", table, cost) * table.sum(axis=(2, 3))
+        chance = np.einsum("bmi,ij,bmj->bm", table.sum(axis=3), cost, table.sum(axis=2))
+        return np.where(chance > 0, 1 - found / np.where(chance > 0, chance, 1), np.nan)
 
-    sums = resampled_sums(marks, resamples=resamples, seed=seed)
-    return Bootstrap(kappas(marks.sum(axis=0)[None])[0], kappas(sums))
+    return Bootstrap(kappas(marks.sum(axis=0)[None])[0], kappas(resampled_sums(marks, **draws)))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, Unpack
 
 import numpy as np
 
 from baselines.statistics.arrays import Clusters, Floats, Ints, coded, places
-from baselines.statistics.resampling import Bootstrap, resampled_sums
+from baselines.statistics.resampling import Bootstrap, Draws, resampled_sums
 from loaders.errors import InputError
 
 Label = TypeVar("Label", bound=Hashable)
@@ -81,79 +81,59 @@ def confusion(truth: Sequence[Hashable], predicted: Sequence[Hashable], labels: 
 
 
 def bootstrap_classification(
-    truth: Sequence[Hashable],
-    predicted: Sequence[Hashable],
-    labels: Sequence[Hashable],
-    *,
-    resamples: int = 10_000,
-    seed: int = 0,
-    clusters: Clusters | None = None,
+    truth: Sequence[Hashable], predicted: Sequence[Hashable], labels: Sequence[Hashable], **draws: Unpack[Draws]
 ) -> Bootstrap:
     """Bootstrap of (accuracy, macro F1, weighted F1), in this order, over rows or clusters.
 
     The macro mean of a resample is over the labels that are the truth of a row of it.
     """
     marks = _answer_marks(truth, predicted, labels)
-    sums = resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters)
+    sums = resampled_sums(marks, **draws)
     absent = _absent(marks.sum(axis=0))
     estimates = _f1_means(*np.split(marks.sum(axis=0)[None], 3, axis=1), absent=absent)
     replicates = np.stack(_f1_means(*np.split(sums, 3, axis=1), absent=absent), axis=1)
-    units = len(marks) if clusters is None else len(set(clusters))
+    units = len(set(draws.get("clusters") or range(len(marks))))
     return Bootstrap(np.concatenate(estimates), replicates, (0, 1), units)
 
 
 def bootstrap_f1(
-    truth: Sequence[Hashable],
-    predicted: Sequence[Hashable],
-    labels: Sequence[Hashable],
-    *,
-    resamples: int = 10_000,
-    seed: int = 0,
-    clusters: Clusters | None = None,
+    truth: Sequence[Hashable], predicted: Sequence[Hashable], labels: Sequence[Hashable], **draws: Unpack[Draws]
 ) -> Bootstrap:
     """Bootstrap of the F1 of each label, over rows or clusters.
 
     A resample that holds no row of a label says nothing about it.
     """
     marks = _answer_marks(truth, predicted, labels)
-    sums = resampled_sums(marks, resamples=resamples, seed=seed, clusters=clusters)
-    hits, support, given = np.split(sums, 3, axis=1)
+    hits, support, given = np.split(resampled_sums(marks, **draws), 3, axis=1)
     f1 = 2 * hits / np.maximum(support + given, 1)
     _, true, answered = np.split(marks, 3, axis=1)
     f1[(support == 0) & true.any(axis=0)] = np.nan
-    ids = list(range(len(marks)) if clusters is None else clusters)
+    ids = draws.get("clusters") or range(len(marks))
     units = [len({ids[row] for row in np.flatnonzero(rows)}) for rows in (true + answered).T]
     return Bootstrap(classification_scores(truth, predicted, labels).f1, f1, (0, 1), units)
 
 
 def paired_bootstrap_classification(
-    treatment: Answers, control: Answers, labels: Sequence[Hashable], *, resamples: int = 10_000, seed: int = 0
+    treatment: Answers, control: Answers, labels: Sequence[Hashable], **draws: Unpack[Draws]
 ) -> Bootstrap:
     """Bootstrap of treatment less control in (accuracy, macro F1, weighted F1), over the clusters of both.
 
     The two need not have equally many answers in a cluster, or any in each. A replicate in which one has none at all is
     left out; fewer than half left raises InputError.
     """
-    order = {cluster: at for at, cluster in enumerate(dict.fromkeys((*treatment.clusters, *control.clusters)))}
-    sides = []
-    for side in (treatment, control):
-        marks = _answer_marks(side.truth, side.predicted, labels)
-        if len(side.clusters) != len(marks):
-            raise InputError("clusters", found=f"{len(side.clusters)} ids", expected=f"{len(marks)}, one an answer")
-        by_cluster = np.zeros((len(order), marks.shape[1]))
-        np.add.at(by_cluster, [order[cluster] for cluster in side.clusters], marks)
-        sides.append(by_cluster)
-    units = np.hstack(sides)
-    sums = resampled_sums(units, resamples=resamples, seed=seed)
+    left, right = (_answer_marks(side.truth, side.predicted, labels) for side in (treatment, control))
+    marks = np.vstack([np.hstack([left, np.zeros_like(left)]), np.hstack([np.zeros_like(right), right])])
+    clusters = [*treatment.clusters, *control.clusters]
+    sums = resampled_sums(marks, **draws | {"clusters": clusters})
     counted = np.stack([np.split(half, 3, axis=1)[1].sum(axis=1) for half in np.split(sums, 2, axis=1)])
-    sums = sums[(counted > 0).all(axis=0)]
-    if len(sums) * 2 < resamples:
-        raise InputError(
-            "clusters", found=f"only {len(sums)} of {resamples} resamples hold answers of both", expected="more answers"
-        )
-    whole = units.sum(axis=0)
+    held = (counted > 0).all(axis=0)
+    if held.sum() * 2 < len(held):
+        found = f"only {held.sum()} of {len(held)} resamples hold answers of both"
+        raise InputError("clusters", found=found, expected="more answers")
+    whole = marks.sum(axis=0)
     absent = [_absent(half) for half in np.split(whole, 2)]
-    return Bootstrap(_f1_differences(whole[None], absent)[0], _f1_differences(sums, absent), (-1, 1), len(units))
+    estimates, replicates = (_f1_differences(rows, absent) for rows in (whole[None], sums[held]))
+    return Bootstrap(estimates[0], replicates, (-1, 1), len(set(clusters)))
 
 
 def _f1_differences(sums: Floats, absent: Sequence[int]) -> Floats:

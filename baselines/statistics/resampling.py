@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,16 @@ from loaders.errors import InputError
 Interval = tuple[float, float]
 Within = ArrayLike
 """The smallest and largest value of a statistic, (2,), or of each of m, (m, 2)."""
+
+
+class Draws(TypedDict, total=False):
+    """How rows are drawn: how often, by which seed, and which of them as a whole (`resampled_sums`)."""
+
+    resamples: int
+    seed: int
+    clusters: Clusters | None
+    crossed: Clusters | None
+
 
 _TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
 _Z2 = 1.959963984540054**2  # of the normal quantile at .975
@@ -92,14 +102,7 @@ def percentile_interval(replicates: Floats) -> Interval:
     return low, high
 
 
-def bootstrap_means(
-    values: ArrayLike,
-    *,
-    resamples: int = 10_000,
-    seed: int = 0,
-    clusters: Clusters | None = None,
-    within: Within | None = None,
-) -> Bootstrap:
+def bootstrap_means(values: ArrayLike, *, within: Within | None = None, **draws: Unpack[Draws]) -> Bootstrap:
     """Bootstrap of the mean of each column of `values`, (n,) or (n, m); one resample of rows serves all columns.
 
     `within` are the bounds of the values' scale (`Bootstrap`).
@@ -109,22 +112,11 @@ def bootstrap_means(
     rows, values that are not finite, resamples < 1, a missing cluster id.
     """
     columns = as_columns(values, "values")
-    if clusters is None:
-        sums = resampled_sums(columns, resamples=resamples, seed=seed)
-        return Bootstrap(exact_sums(columns) / len(columns), sums / len(columns), within, len(columns))
-    rows = np.ones((len(columns), 1))
-    return bootstrap_ratios(columns, rows, resamples=resamples, seed=seed, clusters=clusters, within=within)
+    return bootstrap_ratios(columns, np.ones((len(columns), 1)), within=within, **draws)
 
 
 def bootstrap_ratios(
-    numerators: ArrayLike,
-    denominators: ArrayLike,
-    *,
-    resamples: int = 10_000,
-    seed: int = 0,
-    clusters: Clusters | None = None,
-    crossed: Clusters | None = None,
-    within: Within | None = None,
+    numerators: ArrayLike, denominators: ArrayLike, *, within: Within | None = None, **draws: Unpack[Draws]
 ) -> Bootstrap:
     """Bootstrap of sum(numerators) / sum(denominators): (n, m) over (n, d), column j over column j mod d.
 
@@ -139,47 +131,36 @@ def bootstrap_ratios(
         )
     if (bottom.sum(axis=0) == 0).any():
         raise InputError("denominators", found="a column that sums to 0", expected="rows in every part")
-    both = np.hstack([top, bottom])
-    sums = resampled_sums(both, resamples=resamples, seed=seed, clusters=clusters, crossed=crossed)
+    sums = resampled_sums(np.hstack([top, bottom]), **draws)
     above, below = sums[:, : top.shape[1]], sums[:, top.shape[1] :]
     whole = (below != 0).all(axis=1)
-    if whole.sum() * 2 < resamples:
-        raise InputError(
-            "denominators",
-            found=f"only {whole.sum()} of {resamples} resamples hold every part",
-            expected="parts with more rows",
-        )
+    if whole.sum() * 2 < len(whole):
+        found = f"only {whole.sum()} of {len(whole)} resamples hold every part"
+        raise InputError("denominators", found=found, expected="parts with more rows")
     estimates = exact_sums(top) / np.tile(exact_sums(bottom), times)
-    units = (by_cluster(bottom, clusters) != 0).sum(axis=0)
+    units = (by_cluster(bottom, draws.get("clusters")) != 0).sum(axis=0)
+    crossed = draws.get("crossed")
     if crossed is not None and (drawn := [at for at, one in enumerate(crossed) if one is not None]):
         others = (by_cluster(bottom[drawn], [crossed[at] for at in drawn]) != 0).sum(axis=0)
         units = np.where(others > 0, np.minimum(units, others), units)
-    units = np.tile(units, times)
-    return Bootstrap(estimates, above[whole] / np.tile(below[whole], times), within, units)
+    return Bootstrap(estimates, above[whole] / np.tile(below[whole], times), within, np.tile(units, times))
 
 
 def paired_bootstrap(
-    treatment: ArrayLike,
-    control: ArrayLike,
-    *,
-    resamples: int = 10_000,
-    seed: int = 0,
-    clusters: Clusters | None = None,
-    within: Within | None = None,
+    treatment: ArrayLike, control: ArrayLike, *, within: Within | None = None, **draws: Unpack[Draws]
 ) -> Bootstrap:
     """Bootstrap of mean(treatment) - mean(control) over the same rows, (n,) or (n, m), column by column.
 
     `within` are the bounds of the differences' scale.
     """
-    differences = as_differences(treatment, control)
-    return bootstrap_means(differences, resamples=resamples, seed=seed, clusters=clusters, within=within)
+    return bootstrap_means(as_differences(treatment, control), within=within, **draws)
 
 
 def resampled_sums(
     values: ArrayLike,
     *,
-    resamples: int,
-    seed: int,
+    resamples: int = 10_000,
+    seed: int = 0,
     clusters: Clusters | None = None,
     crossed: Clusters | None = None,
 ) -> Floats:
