@@ -109,7 +109,7 @@ def bootstrap_f1(
     _, true, answered = np.split(marks, 3, axis=1)
     f1[(support == 0) & true.any(axis=0)] = np.nan
     ids = draws.get("clusters") or range(len(marks))
-    units = [len({ids[row] for row in np.flatnonzero(rows)}) for rows in (true + answered).T]
+    units = [len({ids[row] for row in np.flatnonzero(rows).tolist()}) for rows in (true + answered).T]
     return Bootstrap(classification_scores(truth, predicted, labels).f1, f1, (0, 1), units)
 
 
@@ -126,9 +126,9 @@ def paired_bootstrap_classification(
     clusters = [*treatment.clusters, *control.clusters]
     sums = resampled_sums(marks, **draws | {"clusters": clusters})
     counted = np.stack([np.split(half, 3, axis=1)[1].sum(axis=1) for half in np.split(sums, 2, axis=1)])
-    held = (counted > 0).all(axis=0)
-    if held.sum() * 2 < len(held):
-        found = f"only {held.sum()} of {len(held)} resamples hold answers of both"
+    held = np.flatnonzero((counted > 0).all(axis=0))
+    if len(held) * 2 < len(sums):
+        found = f"only {len(held)} of {len(sums)} resamples hold answers of both"
         raise InputError("clusters", found=found, expected="more answers")
     whole = marks.sum(axis=0)
     absent = [_absent(half) for half in np.split(whole, 2)]

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
+from typing import Any, Unpack
 
 from baselines.results.run import Direction, Result, RunRecord
-from baselines.statistics.resampling import Interval, bootstrap_means
+from baselines.statistics.resampling import Draws, Interval, bootstrap_means
 from baselines.statistics.significance import holm, two_groups
 from loaders.errors import InputError
 from loaders.threemdbench import SCHEMA, TRAITS
@@ -77,8 +77,7 @@ def sliced(
     row: str,
     setting: str,
     groups: Mapping[str, str] | None = None,
-    resamples: int,
-    seed: int,
+    **draws: Unpack[Draws],
 ) -> list[Result]:
     """Each measure of each slice, with its p against the others; and the worst slice of each measure.
 
@@ -95,7 +94,7 @@ def sliced(
                 continue
             tested = _tests(measure, parts, groups or {})
             own = [
-                _cell(measure, side, cases, tested.get(side), len(parts) > 2, groups or {}, resamples, seed,
+                _cell(measure, side, cases, tested.get(side), len(parts) > 2, groups or {}, draws,
                       paper=paper, table=f"By {column}", row=row, setting=setting, record=record)
                 for side, cases in sorted(parts.items())
             ]  # fmt: skip
@@ -117,9 +116,9 @@ def _tests(measure: Measure, parts: Mapping[str, Sequence[str]], groups: Mapping
         rest = [value for other, several in values.items() if other != side for value in several]
         if min(len(own), len(rest)) > 1:
             found[side] = two_groups(own, rest)
-    return (
-        found if len(values) == 2 or not found else dict(zip(found, holm(list(found.values())).tolist(), strict=True))
-    )
+    if len(values) == 2 or not found:
+        return found
+    return dict(zip(found, holm(list(found.values())).tolist(), strict=True))
 
 
 def _by_group(measure: Measure, cases: Sequence[str], groups: Mapping[str, str]) -> list[float]:
@@ -136,13 +135,12 @@ def _cell(
     p: float | None,
     adjusted: bool,
     groups: Mapping[str, str],
-    resamples: int,
-    seed: int,
+    draws: Draws,
     **place: Any,
 ) -> Result:
     clusters = [groups.get(case, case) for case in cases]
     values = [measure.values[case] for case in cases]
-    boot = bootstrap_means(values, resamples=resamples, seed=seed, clusters=clusters, within=measure.within)
+    boot = bootstrap_means(values, within=measure.within, **draws | {"clusters": clusters})
     value, ci95 = boot.estimate(scale=measure.scale)
     note = "" if p is None else f"against all others p = {p:.3g}{' (Holm)' * adjusted}"
     return Result(column=measure.name, split_or_group=side, value=value, unit=measure.unit, direction=measure.direction,
@@ -151,10 +149,6 @@ def _cell(
 
 def _worst(cells: Sequence[Result], measure: Measure) -> Result:
     """The slice with the worst value, as a row of its own."""
-
-    def badness(cell: Result) -> float:
-        assert cell.value is not None
-        return cell.value if measure.direction == "up" else -cell.value
-
-    worst = min(cells, key=badness)
+    sign = 1 if measure.direction == "up" else -1
+    worst = min(cells, key=lambda cell: sign * (cell.value or 0.0))
     return replace(worst, column=f"{measure.name}, worst slice")

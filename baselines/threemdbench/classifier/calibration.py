@@ -6,13 +6,14 @@ ECE: answers in 15 bins of equal width by confidence; the mean over answers of |
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
-from baselines.statistics.arrays import Clusters, Floats, Ints
-from baselines.statistics.resampling import Bootstrap, resampled_sums
+from baselines.statistics.arrays import Floats, Ints
+from baselines.statistics.resampling import Bootstrap, Draws, resampled_sums
 
 BINS = 15
 _LIMITS = (0.05, 20.0)
@@ -61,17 +62,14 @@ def bins(shares: Floats, labels: Ints) -> list[Bin]:
     return bars
 
 
-def bootstrap_ece(
-    shares: Floats, labels: Ints, *, resamples: int, seed: int, clusters: Clusters | None = None
-) -> Bootstrap:
+def bootstrap_ece(shares: Floats, labels: Ints, **draws: Unpack[Draws]) -> Bootstrap:
     """ECE (proportion) as the only statistic of a bootstrap over answers, or over clusters of them."""
     confidence, right, place = _answers(shares, labels)
     gaps = np.zeros((len(labels), BINS + 1))
     gaps[np.arange(len(labels)), place] = confidence - right
     gaps[:, BINS] = 1
-    sums = resampled_sums(gaps, resamples=resamples, seed=seed, clusters=clusters)
-    units = len(labels) if clusters is None else len(set(clusters))
-    return _MeanGap(_ece(gaps.sum(axis=0)[None]), _ece(sums)[:, None], (0, 1), units)
+    units = len(set(draws.get("clusters") or range(len(labels))))
+    return _MeanGap(_ece(gaps.sum(axis=0)[None]), _ece(resampled_sums(gaps, **draws))[:, None], (0, 1), units)
 
 
 class _MeanGap(Bootstrap):

@@ -22,7 +22,7 @@ from baselines.statistics.classification import (
     confusion,
     occurring,
 )
-from baselines.statistics.resampling import Bootstrap, bootstrap_means
+from baselines.statistics.resampling import Bootstrap, Draws, bootstrap_means
 from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, log_loss, probabilities
 from baselines.threemdbench.classifier.cues import TOP
 from baselines.threemdbench.classifier.data import FOLDER, Labelled, Photo
@@ -124,7 +124,7 @@ class Scoring:
         groups = {photo.key: photo.group for photo in self.photos}
         return sliced(
             measures, sides, record=self.record, paper=paper_of(self.labelled), row=self.row, setting=self.setting,
-            groups=groups, resamples=self.resamples, seed=self.seed,
+            groups=groups, **self._draws,
         )  # fmt: skip
 
     # ------------------------------------------------------------------------------------------------ what is asked
@@ -146,7 +146,7 @@ class Scoring:
         return range(len(self.labelled.classes))
 
     @property
-    def _draws(self) -> dict[str, Any]:
+    def _draws(self) -> Draws:
         """The same resamples for every number, so that differences are paired."""
         return {"resamples": self.resamples, "seed": self.seed, "clusters": self.groups}
 
@@ -249,7 +249,7 @@ class Scoring:
         content: dict[str, Any] = {"temperature": temperature}
         for name, used in (("before", 1.0), ("after", temperature)):
             shares = probabilities(logits, used)
-            boot = bootstrap_ece(shares, labels, resamples=self.resamples, seed=self.seed, clusters=groups)
+            boot = bootstrap_ece(shares, labels, **self._draws | {"clusters": groups})
             column = f"ECE {name} scaling"
             results.append(self._cell(column, boot, 0, n=len(labels), direction="down"))
             loss = log_loss(logits, labels, used)

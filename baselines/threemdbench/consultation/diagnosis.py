@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 from baselines.statistics import classification
 from baselines.statistics.classification import Answers, bootstrap_classification, occurring
-from baselines.statistics.resampling import Interval
+from baselines.statistics.resampling import Draws, Interval
 from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import Consultation
 from loaders.errors import how_many
@@ -169,22 +170,20 @@ def _samples(named: Sequence[tuple[Extracted, str | None]]) -> Answers:
     )
 
 
-def score(answers: Sequence[Extracted], *, resamples: int = 1000, seed: int = 0) -> Scores:
+def score(answers: Sequence[Extracted], **draws: Unpack[Draws]) -> Scores:
     """The scores with 95 % bootstrap intervals over cases.
 
     Raises InputError on a gold diagnosis that is none of the 34.
     """
-    accuracy, macro, strict = _scored(strict_samples(answers), NAMES, resamples, seed)
-    authors, cleaned = (
-        weighted_f1(authors_samples(given), resamples=resamples, seed=seed)
-        for given in (answers, [replace(answer, raw=None) for answer in answers])
-    )
+    accuracy, macro, strict = _scored(strict_samples(answers), NAMES, draws)
+    read = [replace(answer, raw=None) for answer in answers]
+    authors, cleaned = (weighted_f1(authors_samples(given), **draws) for given in (answers, read))
     return Scores(authors, cleaned, strict, macro, accuracy)
 
 
-def weighted_f1(samples: Answers, names: Sequence[str] = NAMES, *, resamples: int = 1000, seed: int = 0) -> Estimate:
+def weighted_f1(samples: Answers, names: Sequence[str] = NAMES, **draws: Unpack[Draws]) -> Estimate:
     """Weighted F1 over `names`: all 34, or those of a domain for samples of that domain only (3M-G33)."""
-    return _scored(samples, names, resamples, seed)[-1]
+    return _scored(samples, names, draws)[-1]
 
 
 def confusion(answers: Sequence[Extracted], names: Sequence[str]) -> tuple[list[str], list[list[int]]]:
@@ -197,13 +196,11 @@ def confusion(answers: Sequence[Extracted], names: Sequence[str]) -> tuple[list[
     return [*names, "another of the 34", "none of the 34"], counts.tolist()
 
 
-def _scored(samples: Answers, names: Sequence[str], resamples: int, seed: int) -> list[Estimate]:
+def _scored(samples: Answers, names: Sequence[str], draws: Draws) -> list[Estimate]:
     """Accuracy, macro F1 and weighted F1."""
-    n = len(samples.truth)
-    if not n:
+    truth, predicted, clusters = samples
+    if not truth:
         return [Estimate(None, None, 0)] * 3
-    there, _ = occurring(samples.truth, names)
-    spread = bootstrap_classification(
-        samples.truth, samples.predicted, there, resamples=resamples, seed=seed, clusters=samples.clusters
-    )
-    return [Estimate(*spread.estimate(at), n) for at in range(3)]
+    there, _ = occurring(truth, names)
+    spread = bootstrap_classification(truth, predicted, there, **draws | {"clusters": clusters})
+    return [Estimate(*spread.estimate(at), len(truth)) for at in range(3)]

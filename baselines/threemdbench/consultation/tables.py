@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.classification import occurring
-from baselines.statistics.resampling import Interval, bootstrap_means, bootstrap_ratios, percentile_interval
+from baselines.statistics.resampling import Draws, Interval, bootstrap_means, bootstrap_ratios, percentile_interval
 from baselines.statistics.significance import benjamini_hochberg, kruskal_wallis, mann_whitney, wilson_interval
 from baselines.threemdbench.consultation.diagnosis import (
     Estimate,
@@ -39,7 +39,7 @@ from baselines.threemdbench.consultation.diagnosis import (
 )
 from baselines.threemdbench.consultation.names import PAPER, doctor_name, setting_name
 from baselines.threemdbench.consultation.protocol import Unfinished
-from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Consultation
+from baselines.threemdbench.consultation.record import HIGHEST, Consultation
 from baselines.threemdbench.slices import Measure, Sides, sliced
 from loaders.errors import InputError, how_many, in_number
 from loaders.threemdbench import DIAGNOSES, DOMAINS, NAMES, PERSONALITIES
@@ -55,9 +55,8 @@ def results(
     *,
     unfinished: Unfinished = "paper",
     lost: int = 0,
-    resamples: int = 1000,
-    seed: int = 0,
     sides: Sides = MappingProxyType({}),
+    **draws: Unpack[Draws],
 ) -> list[Result]:
     """The numbers of a run. `lost` counts cases that a model's failure ended without a record.
 
@@ -71,9 +70,21 @@ def results(
     settings = sorted({played.setting for played in consultations})
     if len(settings) > 1:
         raise InputError("consultations", found=f"settings {', '.join(settings)}", expected="those of one setting")
-    run = _Run(consultations, record, unfinished, lost, resamples, seed)
+    run = _Run(consultations, record, unfinished, lost, draws)
     parts = (run.diagnoses, run.utterances, run.rates, run.rubric, run.by_domain, run.by_temperament)
     return [cell for part in (*parts, run.temperament_tests) for cell in part()] + run.by_slice(sides)
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """A number that each consultation has, unless `value` is None; `within` are the bounds of its scale."""
+
+    column: str
+    unit: str
+    direction: Direction
+    value: Callable[[Consultation], float | None]
+    scale: float = 1.0
+    within: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -82,14 +93,13 @@ class _Run:
     record: RunRecord
     unfinished: Unfinished
     lost: int
-    resamples: int
-    seed: int
+    draws: Draws
 
     # --- Table 5 ------------------------------------------------------------------------------------------------------
 
     def diagnoses(self) -> list[Result]:
         answers = self._answers(self.consultations)
-        scores = score(answers, resamples=self.resamples, seed=self.seed)
+        scores = score(answers, **self.draws)
         note = "weighted, as the authors count: cases without a diagnosis left out, each name a sample"
         unread = taken_for_none(self.consultations)
         columns: tuple[tuple[str, Estimate, str, str], ...] = (
@@ -107,7 +117,7 @@ class _Run:
     def utterances(self) -> list[Result]:
         if not self._dialogue:
             return []
-        mean = self._utterances("Table 5", self.consultations)
+        mean = self._mean("Table 5", self._length, self.consultations)
         n = len(self.consultations)
         if n == 1:
             return [mean]
@@ -143,7 +153,7 @@ class _Run:
     def rubric(self) -> list[Result]:
         if not any(played.assessment for played in self.consultations):
             return []
-        return [self._item("Table 6", item, self.consultations) for item in ITEMS]
+        return [self._mean("Table 6", item, self.consultations) for item in self._items]
 
     def by_domain(self) -> list[Result]:
         cells: list[Result] = []
@@ -166,16 +176,15 @@ class _Run:
         f1, overall, items, utterances = figures
         answers = self._answers(some)
         readings = ("F1", authors_samples(answers), ""), ("F1 (strict)", strict_samples(answers), taken_for_none(some))
-        draws = {"resamples": self.resamples, "seed": self.seed}
         cells = [
-            self._f1(f1, column, weighted_f1(samples, names, **draws), group=group, note=note)
+            self._f1(f1, column, weighted_f1(samples, names, **self.draws), group=group, note=note)
             for column, samples, note in readings
         ]
         if any(played.assessment for played in some):
-            cells.append(self._item(overall, "4.1", some, group=group))
-            cells += [self._item(items, item, some, group=group) for item in ITEMS]
+            cells.append(self._mean(overall, self._items[-1], some, group=group))
+            cells += [self._mean(items, item, some, group=group) for item in self._items]
         if self._dialogue:
-            cells.append(self._utterances(utterances, some, group=group))
+            cells.append(self._mean(utterances, self._length, some, group=group))
         return cells
 
     def _phlegmatic(self) -> list[Result]:
@@ -187,9 +196,7 @@ class _Run:
         kinds = np.stack([marks, ~marks], axis=1).astype(np.float64)
         clusters = [played.cluster for played in self.consultations]
         try:
-            spread = bootstrap_ratios(
-                kinds * counts[:, None], kinds, resamples=self.resamples, seed=self.seed, clusters=clusters
-            )
+            spread = bootstrap_ratios(kinds * counts[:, None], kinds, **self.draws | {"clusters": clusters})
             ci95 = percentile_interval(spread.replicates[:, 1] - spread.replicates[:, 0])
         except InputError:  # most resamples hold only one kind of patient
             ci95 = None
@@ -209,24 +216,21 @@ class _Run:
         Repetitions of a case are averaged first, since rank tests take rows as independent.
         """
         groups = self._temperaments()
-        measures: dict[str, Callable[[Consultation], float | None]] = {
-            "diagnosis correct (strict)": self._correct,
-            "utterances": lambda played: float(played.utterances) if self._dialogue else None,
-            "Criterion 4.1": lambda played: graded(played, "4.1", self.unfinished),
-        }
+        length = {"utterances": self._length} if self._dialogue else {}
+        measures = {"diagnosis correct (strict)": self._right, **length, "Criterion 4.1": self._items[-1]}
         cells: list[Result] = []
-        for measure, value in measures.items():
-            means = {name: list(case_means(some, value).values()) for name, some in groups.items()}
+        for about, measure in measures.items():
+            means = {name: list(case_means(some, measure.value).values()) for name, some in groups.items()}
             values = {name: given for name, given in means.items() if len(given) > 1}
             if len(values) < 2:
                 continue
             n = sum(map(len, values.values()))
             _, p = kruskal_wallis(list(values.values()))
-            cells.append(self._cell(TEMPERAMENT_TESTS, "Kruskal-Wallis p", p, "p", group=measure, n=n))
+            cells.append(self._cell(TEMPERAMENT_TESTS, "Kruskal-Wallis p", p, "p", group=about, n=n))
             pairs = list(combinations(values, 2))
             adjusted = benjamini_hochberg([mann_whitney(values[first], values[second])[1] for first, second in pairs])
             cells += [
-                self._cell(TEMPERAMENT_TESTS, f"{first} / {second} p (BH)", q, "p", group=measure,
+                self._cell(TEMPERAMENT_TESTS, f"{first} / {second} p (BH)", q, "p", group=about,
                            n=len(values[first]) + len(values[second]))
                 for (first, second), q in zip(pairs, adjusted.tolist(), strict=True)
             ]  # fmt: skip
@@ -235,23 +239,14 @@ class _Run:
     # --- Columns of the user's own ------------------------------------------------------------------------------------
 
     def by_slice(self, sides: Sides) -> list[Result]:
-        measures = [
-            Measure(
-                "Accuracy (strict)", "percent", "up", case_means(self.consultations, self._correct), PERCENT, (0, 1)
-            )
-        ]
-        for name in ITEMS:
-            unit = "mean of 0/1" if HIGHEST[name] == 1 else "mean of 0/1/2"
-            scores = case_means(self.consultations, partial(graded, item=name, unfinished=self.unfinished))
-            measures.append(Measure(f"Criterion {name}", unit, "up", scores, within=(0, HIGHEST[name])))
-        if self._dialogue:
-            lengths = case_means(self.consultations, lambda played: float(played.utterances))
-            measures.append(Measure("Number of utterances (mean)", "utterances", "none", lengths))
+        measures = []
+        for one in (self._right, *self._items, *([self._length] if self._dialogue else [])):
+            if values := case_means(self.consultations, one.value):
+                measures.append(Measure(one.column, one.unit, one.direction, values, one.scale, one.within))
         return sliced(
-            [measure for measure in measures if measure.values], sides, record=self.record, paper=PAPER,
+            measures, sides, record=self.record, paper=PAPER,
             row=doctor_name(self.record), setting=setting_name(self.consultations[0].setting),
-            groups={played.case_id: played.cluster for played in self.consultations},
-            resamples=self.resamples, seed=self.seed,
+            groups={played.case_id: played.cluster for played in self.consultations}, **self.draws,
         )  # fmt: skip
 
     # --- Parts --------------------------------------------------------------------------------------------------------
@@ -267,57 +262,49 @@ class _Run:
         groups = {name: [one for one in self.consultations if one.temperament == name] for name in PERSONALITIES}
         return {name: some for name, some in groups.items() if some}
 
-    def _correct(self, played: Consultation) -> float:
-        return float(first_name(extracted(played, self.unfinished).text) == played.gold)
+    @property
+    def _right(self) -> _Measure:
+        def right(played: Consultation) -> float:
+            return float(first_name(extracted(played, self.unfinished).text) == played.gold)
+
+        return _Measure("Accuracy (strict)", "percent", "up", right, PERCENT, (0, 1))
+
+    @property
+    def _items(self) -> list[_Measure]:
+        units = {1: "mean of 0/1", 2: "mean of 0/1/2"}
+        return [
+            _Measure(f"Criterion {item}", units[most], "up", partial(graded, item=item, unfinished=self.unfinished),
+                     within=(0, most))
+            for item, most in HIGHEST.items()
+        ]  # fmt: skip
+
+    @property
+    def _length(self) -> _Measure:
+        return _Measure("Number of utterances (mean)", "utterances", "none", lambda played: float(played.utterances))
 
     def _f1(self, table: str, column: str, estimate: Estimate, *, group: str | None = None, note: str = "") -> Result:
+        cell = partial(self._cell, table, column, unit="percent", direction="up", group=group, n=estimate.n)
         if estimate.value is None or estimate.ci95 is None:
-            return self._cell(
-                table, column, None, "percent", "up", group=group, n=estimate.n, note="no answer to score"
-            )
+            return cell(None, note="no answer to score")
         low, high = estimate.ci95
-        return self._cell(
-            table, column, PERCENT * estimate.value, "percent", "up", group=group, n=estimate.n, note=note,
-            ci95=(PERCENT * low, PERCENT * high),
-        )  # fmt: skip
+        return cell(PERCENT * estimate.value, ci95=(PERCENT * low, PERCENT * high), note=note)
 
-    def _item(self, table: str, item: str, some: Sequence[Consultation], *, group: str | None = None) -> Result:
-        unit = "mean of 0/1" if HIGHEST[item] == 1 else "mean of 0/1/2"
-        values = [(played.cluster, graded(played, item, self.unfinished)) for played in some]
-        given = [(cluster, score) for cluster, score in values if score is not None]
-        left = len(values) - len(given)
-        note = f"{how_many(left, 'consultation')} without an assessment that counts left out" if left else ""
-        return self._mean(table, f"Criterion {item}", given, unit, "up", group, within=(0, HIGHEST[item]), note=note)
-
-    def _utterances(self, table: str, some: Sequence[Consultation], *, group: str | None = None) -> Result:
-        given = [(played.cluster, float(played.utterances)) for played in some]
-        return self._mean(table, "Number of utterances (mean)", given, "utterances", "none", group)
-
-    def _mean(
-        self,
-        table: str,
-        column: str,
-        given: Sequence[tuple[str, float]],
-        unit: str,
-        direction: Direction,
-        group: str | None,
-        within: Interval | None = None,
-        note: str = "",
-    ) -> Result:
-        """The mean of (cluster, value); `within` are the bounds of their scale."""
+    def _mean(self, table: str, measure: _Measure, some: Sequence[Consultation], *, group: str | None = None) -> Result:
+        given = [(one.cluster, value) for one in some if (value := measure.value(one)) is not None]
+        cell = partial(self._cell, table, measure.column, unit=measure.unit, direction=measure.direction, group=group)
         if not given:
-            return self._cell(table, column, None, unit, direction, group=group, n=0, note="nothing was assessed")
+            return cell(None, n=0, note="nothing was assessed")
+        left = len(some) - len(given)
+        note = f"{how_many(left, 'consultation')} without an assessment that counts left out" if left else ""
         clusters, values = zip(*given, strict=True)
-        draws: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "clusters": clusters}
-        mean, ci95 = bootstrap_means(values, within=within, **draws).estimate()
-        return self._cell(table, column, mean, unit, direction, group=group, n=len(given), ci95=ci95, note=note)
+        mean, ci95 = bootstrap_means(values, within=measure.within, **self.draws | {"clusters": clusters}).estimate()
+        return cell(mean, n=len(given), ci95=ci95, note=note)
 
     def _rate(self, column: str, clusters: Sequence[str], marks: Sequence[bool], note: str = "") -> Result:
         """A share of the consultations, with Wilson's interval, or the bootstrap if a cluster has several."""
         if len(set(clusters)) == len(marks):
             return self._share(column, sum(marks), len(marks), wilson_interval(sum(marks), len(marks)), note)
-        draws: dict[str, Any] = {"resamples": self.resamples, "seed": self.seed, "clusters": clusters}
-        spread = bootstrap_means(np.array(marks, float), within=(0, 1), **draws)
+        spread = bootstrap_means(np.array(marks, float), within=(0, 1), **self.draws | {"clusters": clusters})
         return self._share(column, sum(marks), len(marks), spread.estimate()[1], note)
 
     def _share(self, column: str, count: int, n: int, ci95: Interval, note: str = "") -> Result:
