@@ -20,9 +20,9 @@ from baselines.medlaybench_v.embedding_cache import EmbeddingCache
 from baselines.results.comparison import FinishedRun
 from baselines.results.run import read_run
 from baselines.threemdbench import relevance_sheets
-from baselines.threemdbench.classifier.checkpoint import read_tensors
 from baselines.threemdbench.classifier.cues import read_cues
 from baselines.threemdbench.classifier.data import from_folder
+from baselines.threemdbench.classifier.weights import read_tensors
 from baselines.threemdbench.consultation import physicians, selection_raters
 from baselines.threemdbench.consultation.record import Consultation
 from builders.curation.index import Index

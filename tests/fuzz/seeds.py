@@ -17,7 +17,7 @@ import torch
 from safetensors.numpy import save_file
 
 from baselines.medlaybench_v.embedding_cache import EmbeddingCache
-from baselines.threemdbench.classifier.checkpoint import write_tensors
+from baselines.threemdbench.classifier.weights import write_tensors
 from builders.curation.index import Index
 from builders.medconceal.profiles import MIN_CONCERNS
 from builders.medconceal.sources import open_source

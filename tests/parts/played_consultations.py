@@ -11,10 +11,10 @@ from typing import Any, Unpack
 
 from baselines.dialogue.game import Asking, Script, parted
 from baselines.threemdbench.consultation.agents import AGENTS
+from baselines.threemdbench.consultation.assessor import as_items
 from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.record import ITEMS, Case, Consultation
-from baselines.threemdbench.consultation.rubric import as_items
 from builders.threemdbench.authored import authored_basic, authored_facts
 from loaders.models.messages import Answer, Message
 from loaders.threemdbench import CORPUS, DIAGNOSES, NAMES, PERSONALITIES

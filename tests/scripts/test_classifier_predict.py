@@ -20,8 +20,8 @@ import torch
 from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
 from baselines.results.run import read_run
-from baselines.threemdbench.classifier.checkpoint import read_tensors, write_tensors
 from baselines.threemdbench.classifier.cues import Cues, read_cues
+from baselines.threemdbench.classifier.weights import read_tensors, write_tensors
 from loaders.opened import open_data
 from loaders.threemdbench import CORPUS, NAMES
 from scripts.cli import execute

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from baselines.results.run import read_run
+from baselines.threemdbench.consultation.assessor import as_items
 from baselines.threemdbench.consultation.record import ITEMS
-from baselines.threemdbench.consultation.rubric import as_items
 from builders import recipe as recipes
 from builders.medlaybench_v import recipe
 from loaders.manifest import Manifest

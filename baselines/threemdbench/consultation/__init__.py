@@ -4,13 +4,12 @@ record      cases in, consultations out
 cases       rows of the corpus -> cases
 settings    the doctor's settings
 protocol    our rules and those of the authors' code: decoding, caps, endings, attempts
-prompts     texts in files; temperaments: the facets of the patient's
+prompts     texts in files, and the facets of the patient's temperament
 cleaning    what an untrusted model said -> text that can be sent on
 ending      whether a patient's BREAK ends the dialogue
-play        the dialogue, pure Python
-assessor    asked until its answer can be read; which diagnosis the doctor gave (naming)
-rubric      its scores of the eight Mini-CEX items (reading); recheck: how far they can be moved
-game        all of it as a `baselines.dialogue.game.Game`
+game        the dialogue as a `baselines.dialogue.game.Game`
+assessor    asked until its answer can be read: which diagnosis the doctor gave (naming), and its scores of the eight
+            Mini-CEX items (reading); recheck: how far they can be moved
 agents      scripted patients, doctors and assessors by name, all stand-ins: agents_*
 diagnosis   names -> F1; tables, differences, names, physicians: what is reported
 selection   choosing patient and assessor (Tables 3 and 4): selection_*

@@ -1,10 +1,4 @@
-"""The scripted agents by name, for `--doctor scripted/keyword` and the like. All are stand-ins.
-
-patient                                                                    agents_patient
-silent, majority, ask-everything, keyword, keyword-cues, oracle, parrot    agents_doctors
-attack-…                                                                   agents_attackers
-assessor                                                                   agents_assessor
-"""
+"""The scripted agents by name, for `--doctor scripted/keyword` and the like. All are stand-ins."""
 
 from __future__ import annotations
 
@@ -13,8 +7,7 @@ from functools import partial
 
 from baselines.dialogue.game import ScriptedAgent, agent_named
 from baselines.threemdbench.consultation.agents_assessor import ASSESSORS
-from baselines.threemdbench.consultation.agents_attackers import ATTACKERS
-from baselines.threemdbench.consultation.agents_doctors import DOCTORS
+from baselines.threemdbench.consultation.agents_doctors import ATTACKERS, DOCTORS
 from baselines.threemdbench.consultation.agents_patient import patient
 
 BY_ROLE: Mapping[str, Mapping[str, ScriptedAgent]] = {

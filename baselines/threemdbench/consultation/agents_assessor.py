@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 
 from baselines.dialogue.game import Script, ScriptedAgent
+from baselines.threemdbench.consultation.assessor import as_items
 from baselines.threemdbench.consultation.diagnosis import NONE
 from baselines.threemdbench.consultation.reading import OVERALL
 from baselines.threemdbench.consultation.record import Case
-from baselines.threemdbench.consultation.rubric import as_items
 from loaders.models.messages import Message
 from loaders.threemdbench import named_in
 
@@ -26,18 +26,21 @@ _TOO_LONG = 1_200  # characters of one reply
 _GOOD = 6  # how many of the seven other items make "excellent"
 _FAIR = 4
 
-_HISTORY = re.compile(r"\b(?:allerg|illness|disease|medic(?:ine|ation)|drug|surg|operation|history|chronic)", re.I)
-_PRESENT = re.compile(
-    r"\b(?:symptoms?|notice|since when|how long|when did|where|severe|hurt|pain|caused?|set it off|trigger|tried)\b",
-    re.I,
-)
-_BASIS = re.compile(r"\b(?:because|since you|from what|based on|due to)\b", re.I)
-_POLITE = re.compile(r"\b(?:thank|please|sorry|understand)", re.I)
-_WISHES = re.compile(r"\b(?:if you (?:would rather|prefer|wish|like)|up to you|your choice|choose it together)\b", re.I)
-_EXAMINE = re.compile(r"\b(?:examine|examination|swab|sample|biops|x-ray|blood test|clipping|tested|referr)", re.I)
-_TREAT = re.compile(
-    r"\b(?:cream|ointment|compress|rinse|antibiotic|antifungal|drops|tablets?|clean|cleaned|keep the|brush)\b", re.I
-)
+# What the doctor's questions, statements or words must hold for the item.
+_SIGNS = {
+    item: re.compile(pattern, re.IGNORECASE)
+    for item, pattern in {
+        "1.1": r"\b(?:allerg|illness|disease|medic(?:ine|ation)|drug|surg|operation|history|chronic)",
+        "1.2": r"\b(?:symptoms?|notice|since when|how long|when did|where|severe|hurt|pain|caused?|set it off|trigger"
+        r"|tried)\b",
+        "1.3": r"\b(?:because|since you|from what|based on|due to)\b",
+        "2.1": r"\b(?:thank|please|sorry|understand)",
+        "2.2": r"\b(?:if you (?:would rather|prefer|wish|like)|up to you|your choice|choose it together)\b",
+        "3.1": r"\b(?:examine|examination|swab|sample|biops|x-ray|blood test|clipping|tested|referr)",
+        "3.2": r"\b(?:cream|ointment|compress|rinse|antibiotic|antifungal|drops|tablets?|clean|cleaned|keep the"
+        r"|brush)\b",
+    }.items()
+}
 
 
 def assessor(case: Case) -> Script:
@@ -72,16 +75,12 @@ def scored(doctor: Sequence[str], gold: str) -> dict[str, int]:
     questions = " ".join(sentence for text in doctor for sentence in _SENTENCE.findall(text) if sentence.endswith("?"))
     statements = " ".join(sentence for text in doctor for sentence in _statements(text))
     names = stated_diagnoses(doctor)
-    signs = {
-        "1.1": _HISTORY.search(questions),
-        "1.2": _PRESENT.search(questions),
-        "1.3": names and _BASIS.search(statements),
-        "2.1": _POLITE.search(" ".join(doctor)) and max(map(len, doctor)) <= _TOO_LONG,
-        "2.2": _WISHES.search(statements),
-        "3.1": names and _EXAMINE.search(statements),
-        "3.2": names and _TREAT.search(statements),
-    }
-    scores = {item: int(bool(signs[item])) for item in signs}
+    texts = {"1.1": questions, "1.2": questions, "2.1": " ".join(doctor)}
+    scores = {item: int(bool(sign.search(texts.get(item, statements)))) for item, sign in _SIGNS.items()}
+    if not names:
+        scores |= {"1.3": 0, "3.1": 0, "3.2": 0}
+    if max(map(len, doctor)) > _TOO_LONG:
+        scores["2.1"] = 0
     total = sum(scores.values())
     overall = 2 if names == [gold] and total >= _GOOD else int(total >= _FAIR)
     return {**scores, OVERALL: overall}

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from baselines.dialogue.game import Script
@@ -20,27 +19,9 @@ from loaders.files.bundled import bundled
 from loaders.models.messages import Message
 from loaders.threemdbench import named_in
 
-
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How one temperament talks. `{fact}` is the fact told; `told_at_once` is the
-    maximum number of facts in an answer."""
-
-    told_at_once: int
-    opening: tuple[str, ...]
-    answer: tuple[str, ...]
-    unknown: tuple[str, ...]
-    puzzled: tuple[str, ...]
-    follow_up: tuple[str, ...]
-    goodbye: tuple[str, ...]
-
-
 _LINES = lines_of("baselines.threemdbench.consultation", "patient_lines.csv")
-_PARTS = ("opening", "answer", "unknown", "puzzled", "follow_up", "goodbye")
-MANNERS = {
-    name: Manner(told_at_once, *(_LINES.get(f"{name}, {part}", ()) for part in _PARTS))
-    for name, told_at_once in (("choleric", 1), ("melancholic", 2), ("phlegmatic", 1), ("sanguine", 2))
-}
+MANNERS = {"choleric": 1, "melancholic": 2, "phlegmatic": 1, "sanguine": 2}
+"""Temperament -> the most facts that it tells in an answer."""
 
 # What a question is about -> what a complaint that answers it looks like.
 _TOPICS = tuple(
@@ -74,25 +55,29 @@ def patient(case: Case) -> Script:
     """The scripted patient of a case."""
     basic = in_first_person(case.basic)
     facts = tuple(in_first_person(fact) for fact in case.additional)
-    manner = MANNERS[case.temperament]
     start = zlib.crc32(case.case_id.encode())
+
+    def line(kind: str, turn: int) -> str:
+        lines = _LINES[f"{case.temperament}, {kind}"]
+        return lines[turn % len(lines)]
 
     def script(messages: Sequence[Message]) -> str:
         own = [message.text for message in messages if message.role == "assistant"]
         heard = [message.text for message in messages if message.role == "user"][1:]
         turn = start + len(own)
         if not heard:
-            return _pick(manner.opening, start).format(fact=basic)
+            return line("opening", start).format(fact=basic)
         told_at = next((place for place, text in enumerate(heard) if gives_diagnosis(text)), None)
         if told_at is not None:
             asked = len(heard) - 1 - told_at
-            return manner.follow_up[asked] if asked < len(manner.follow_up) else _pick(manner.goodbye, start)
+            further = _LINES.get(f"{case.temperament}, follow_up", ())
+            return further[asked] if asked < len(further) else line("goodbye", start)
         question = heard[-1]
         if "?" not in question:
-            return _pick(manner.puzzled, turn)
+            return line("puzzled", turn)
         untold = [fact for fact in facts if not any(fact in text for text in own)]
-        told = answering(question, untold)[: manner.told_at_once]
-        return _pick(manner.answer, turn).format(fact=" ".join(told)) if told else _pick(manner.unknown, turn)
+        told = answering(question, untold)[: MANNERS[case.temperament]]
+        return line("answer", turn).format(fact=" ".join(told)) if told else line("unknown", turn)
 
     return script
 
@@ -140,7 +125,3 @@ def in_first_person(fact: str) -> str:
         return "me"
 
     return _YOU.sub(mine, fact)
-
-
-def _pick(texts: Sequence[str], turn: int) -> str:
-    return texts[turn % len(texts)]

@@ -18,12 +18,12 @@ import numpy as np
 from baselines.dialogue.game import Ask, Game
 from baselines.results.run import Result, RunRecord
 from baselines.statistics.resampling import bootstrap_means
+from baselines.threemdbench.consultation.assessor import assess
 from baselines.threemdbench.consultation.game import transcript
 from baselines.threemdbench.consultation.names import PAPER
 from baselines.threemdbench.consultation.prompts import has_place
 from baselines.threemdbench.consultation.protocol import BEDSIDE, Protocol
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Assessment, Case, Consultation, Turn
-from baselines.threemdbench.consultation.rubric import assess
 from loaders.errors import InputError
 from loaders.files.records import GROWN
 from loaders.models.prompts import Prompts

@@ -24,12 +24,11 @@ from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.classification import Answers
 from baselines.statistics.resampling import Interval, percentile_interval
 from baselines.statistics.significance import wilson_interval
-from baselines.threemdbench.consultation.assessor import extract
+from baselines.threemdbench.consultation.assessor import assess, extract, transcript
 from baselines.threemdbench.consultation.diagnosis import NONE, first_name, is_none, parts, weighted_f1
 from baselines.threemdbench.consultation.names import PAPER, check_candidates, model_name
 from baselines.threemdbench.consultation.protocol import BEDSIDE
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Extraction
-from baselines.threemdbench.consultation.rubric import assess, transcript
 from baselines.threemdbench.consultation.selection_raters import (
     LEVELS,
     Annotations,

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 from baselines.dialogue.game import Ask, Game
-from baselines.threemdbench.consultation.assessor import ask_assessor
+from baselines.threemdbench.consultation.assessor import ask_assessor, transcript
 from baselines.threemdbench.consultation.cleaning import ordered, scrub, spoken
 from baselines.threemdbench.consultation.protocol import BEDSIDE
 from baselines.threemdbench.consultation.record import Case, Turn
-from baselines.threemdbench.consultation.rubric import transcript
 from loaders.files.records import GROWN
 from loaders.models.asking import Unfit, ask_until
 from loaders.models.messages import Answer, Decoding, Message

@@ -25,13 +25,13 @@ from baselines.results.comparison import read_runs
 from baselines.results.published import counterpart
 from baselines.results.run import DataUsed, Result, RunRecord, read_run
 from baselines.threemdbench.classifier import probe as probing
-from baselines.threemdbench.classifier.answers import answer
-from baselines.threemdbench.classifier.checkpoint import read_tensors, write_tensors
 from baselines.threemdbench.classifier.cues import read_cues
 from baselines.threemdbench.classifier.data import SPLITS, from_folder, from_release
 from baselines.threemdbench.classifier.network import open_network
 from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.scoring import FINE_TUNED, Answers, Scoring
+from baselines.threemdbench.classifier.views import answer
+from baselines.threemdbench.classifier.weights import read_tensors, write_tensors
 from loaders.errors import InputError
 from loaders.opened import open_data
 from loaders.threemdbench import DIAGNOSES, NAMES

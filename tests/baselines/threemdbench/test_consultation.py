@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from baselines.threemdbench.consultation.agents import BY_ROLE
 from baselines.threemdbench.consultation.cleaning import PLACEHOLDER
 from baselines.threemdbench.consultation.game import consultation_game
-from baselines.threemdbench.consultation.prompts import read_prompts
+from baselines.threemdbench.consultation.prompts import FACETS, facets_of, read_prompts
 from baselines.threemdbench.consultation.protocol import AUTHORS, BEDSIDE, CAPS, protocol_named
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Consultation, Extraction, Turn
 from baselines.threemdbench.consultation.settings import PAPER, SETTINGS
-from baselines.threemdbench.consultation.temperaments import FACETS, facets_of
 from loaders.errors import InputError, ModelError
 from loaders.files.records import from_json, to_json
 from loaders.models.chat import open_model

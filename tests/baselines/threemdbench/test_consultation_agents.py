@@ -13,8 +13,7 @@ import pytest
 from baselines.threemdbench.consultation import agents_doctors
 from baselines.threemdbench.consultation.agents import AGENTS, BY_ROLE, scripted_agent
 from baselines.threemdbench.consultation.agents_assessor import scored, stated_diagnoses
-from baselines.threemdbench.consultation.agents_attackers import ATTACKERS
-from baselines.threemdbench.consultation.agents_doctors import by_keywords, cues_in
+from baselines.threemdbench.consultation.agents_doctors import ATTACKERS, by_keywords, cues_in
 from baselines.threemdbench.consultation.agents_patient import MANNERS, answering, gives_diagnosis, in_first_person
 from baselines.threemdbench.consultation.diagnosis import first_name
 from baselines.threemdbench.consultation.record import ITEMS, Consultation

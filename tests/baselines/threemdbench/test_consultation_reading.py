@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.threemdbench.consultation.agents_attackers import ATTACKERS
+from baselines.threemdbench.consultation.agents_doctors import ATTACKERS
+from baselines.threemdbench.consultation.assessor import assess
 from baselines.threemdbench.consultation.reading import scores_in
 from baselines.threemdbench.consultation.record import ITEMS
-from baselines.threemdbench.consultation.rubric import assess
 from loaders.models.asking import Unfit
 from loaders.models.messages import Message
 from tests.parts.played_consultations import PROMPTS, Table, case

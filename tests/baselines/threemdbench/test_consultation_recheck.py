@@ -17,9 +17,9 @@ from baselines.results.run import DataUsed, RunRecord, read_run
 from baselines.statistics.resampling import bootstrap_means
 from baselines.threemdbench import consultation
 from baselines.threemdbench.consultation.agents import scripted_agent
+from baselines.threemdbench.consultation.assessor import as_items, transcript
 from baselines.threemdbench.consultation.recheck import Rechecked, recheck_game, results
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Consultation
-from baselines.threemdbench.consultation.rubric import as_items, transcript
 from loaders.errors import InputError
 from loaders.files.opening import digest_of
 from loaders.files.records import from_json, to_json

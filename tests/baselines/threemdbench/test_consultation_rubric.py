@@ -12,20 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.threemdbench.consultation.assessor import doctors_words, extract
+from baselines.threemdbench.consultation.assessor import (
+    as_items,
+    assess,
+    doctors_words,
+    extract,
+    request,
+    schema,
+    transcript,
+)
 from baselines.threemdbench.consultation.naming import read_names
 from baselines.threemdbench.consultation.prompts import rubric_items
 from baselines.threemdbench.consultation.protocol import BEDSIDE
 from baselines.threemdbench.consultation.reading import scores_in
 from baselines.threemdbench.consultation.recheck import moved, padded, recheck_game, shuffled_items
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Assessment, Turn
-from baselines.threemdbench.consultation.rubric import (
-    as_items,
-    assess,
-    request,
-    schema,
-    transcript,
-)
 from loaders.models.messages import Message
 from tests.parts.played_consultations import PROMPTS, Table, by_script, case, played
 

@@ -13,8 +13,8 @@ import pytest
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.run import read_run
 from baselines.threemdbench.classifier.cues import write_cues
+from baselines.threemdbench.consultation.assessor import as_items
 from baselines.threemdbench.consultation.record import ITEMS, Consultation
-from baselines.threemdbench.consultation.rubric import as_items
 from baselines.threemdbench.consultation.settings import PAPER
 from loaders.opened import Opened, open_data
 from scripts.cli import execute
