@@ -279,10 +279,9 @@ def _scorer(game: Game[Case, Record], left: Mapping[tuple[str, int], _Left]) -> 
         def mean(samples: Sequence[Any]) -> dict[str, float]:
             """Mean of every score over the samples that have it."""
             columns: dict[str, list[float]] = {}
-            for sample in samples:
-                for name, value in sample.score.value.items():
-                    if math.isfinite(value):
-                        columns.setdefault(name, []).append(float(value))
+            for name, value in (item for sample in samples for item in sample.score.value.items()):
+                if math.isfinite(value):
+                    columns.setdefault(name, []).append(float(value))
             return {name: sum(values) / len(values) for name, values in sorted(columns.items())}
 
         return mean
@@ -363,13 +362,10 @@ def _set_prices(prices: Mapping[str, tuple[float, float]]) -> None:
 def _unfinished(log: Any, log_dir: Path) -> BedsideError:
     """The error for an evaluation that ended early for a reason of inspect_ai's own."""
     message = log.error.message if log.error is not None else f"status {log.status}"
+    found, do = f"the log was ended early: {message}", "Run the same command again"
     if os.strerror(errno.ENOSPC) in message:
-        return BedsideError(
-            log_dir,
-            found="the disk is full",
-            do="Free some space there and run the same command again: answers are kept",
-        )
-    return BedsideError(log_dir, found=f"the log was ended early: {message}", do="Run the same command again")
+        found, do = "the disk is full", "Free some space there and run the same command again: answers are kept"
+    return BedsideError(log_dir, found=found, do=do)
 
 
 def _check_home() -> None:

@@ -81,7 +81,12 @@ class Playing(Generic[Case, Record]):
     _failed_in_a_row: int = 0
 
     def __post_init__(self) -> None:
-        check_roles(self.game, self.players)
+        game, expected = self.game, f"a model for each of {', '.join(self.game.roles)}"
+        for role in (*game.roles, *self.players):
+            if role not in self.players:
+                raise InputError(f"role {role} of {game.name}", found="no model", expected=expected)
+            if role not in game.roles:
+                raise InputError(f"role {role}", found=f"{game.name} has no such role", expected=expected)
 
     async def play(self, case: Case, epoch: int = 1) -> PlayedCase[Record]:
         """Plays a case; its outcome is also stored in `outcomes`.
@@ -124,34 +129,34 @@ class Playing(Generic[Case, Record]):
         return type(error)(without_places(error.where, Path()), found=found, expected=error.expected, do=do)
 
 
+@dataclass
 class _Asking:
     """The `Ask` of one case."""
 
-    def __init__(self, playing: Playing[Any, Any], case: Any, case_id: str, epoch: int) -> None:
-        self._playing = playing
-        self._case = case
-        self._case_id = case_id
-        self._epoch = epoch
-        self._scripts: dict[str, Script] = {}
-        self.spent: dict[str, Spent] = {}
+    playing: Playing[Any, Any]
+    case: Any
+    case_id: str
+    epoch: int
+    scripts: dict[str, Script] = field(default_factory=dict)
+    spent: dict[str, Spent] = field(default_factory=dict)
 
     async def __call__(self, role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:
-        playing = self._playing
+        playing = self.playing
         if playing.stopped is not None:
             raise playing.stopped
         player = playing.players[role]
         if isinstance(player, Scripted):
-            if role not in self._scripts:
+            if role not in self.scripts:
                 agent = player.agent
-                agent = agent.seeded(self._epoch - 1) if isinstance(agent, Drawing) else agent
-                self._scripts[role] = agent(self._case)
-            answer = Answer(self._scripts[role](messages), None, None, "stop")
+                agent = agent.seeded(self.epoch - 1) if isinstance(agent, Drawing) else agent
+                self.scripts[role] = agent(self.case)
+            answer = Answer(self.scripts[role](messages), None, None, "stop")
         else:
             json_schema, attempt, drawn = parted(how)
             seed = drawn.get("seed") if playing.seed is None else playing.seed
             if seed is not None:
-                drawn["seed"] = seed + self._epoch - 1
-            name = request_name(playing.game, self._case_id, self._epoch, role, attempt)
+                drawn["seed"] = seed + self.epoch - 1
+            name = request_name(playing.game, self.case_id, self.epoch, role, attempt)
             ask = partial(self._answer, messages=messages, json_schema=json_schema, name=name, drawn=drawn)
             answer = await (ask(player) if playing.budget is None else playing.budget.asked(player, messages, ask))
         self._count(role, answer)
@@ -166,8 +171,8 @@ class _Asking:
         drawn: Decoding,
     ) -> Answer:
         """The model's answer: the stored one of that name, or a new one, which is then stored."""
-        TALK.set(json.dumps([self._playing.game.name, self._case_id, self._epoch]))
-        store = self._playing.store
+        TALK.set(json.dumps([self.playing.game.name, self.case_id, self.epoch]))
+        store = self.playing.store
         if store is None:
             return await player.ask(messages, json_schema=json_schema, **drawn)
         return await store.ask(player, messages, json_schema=json_schema, namespace=name, **drawn)
@@ -177,27 +182,13 @@ class _Asking:
         spent = Spent(1, answer.input_tokens or 0, answer.output_tokens or 0, 0 if counted else 1)
         self.spent.setdefault(role, Spent()).add(spent)
         if answer.stop in ("model_length", "content_filter"):
-            self._playing.silenced[role, answer.stop] += 1
-        self._playing.answered.add((role, answer.served, answer.refused))
+            self.playing.silenced[role, answer.stop] += 1
+        self.playing.answered.add((role, answer.served, answer.refused))
 
 
 def request_name(game: Game[Any, Any], case_id: str, epoch: int, role: str, attempt: int) -> str:
     """The name that a request of a game has in the store: equal questions of two cases are two requests."""
     return json.dumps([game.name, case_id, epoch, role, attempt])
-
-
-def check_roles(game: Game[Any, Any], players: Mapping[str, Player]) -> None:
-    """Raises InputError unless every role of the game has a player, and every player a role."""
-    for role in game.roles:
-        if role not in players:
-            raise InputError(f"role {role} of {game.name}", found="no model", expected=_one_for(game))
-    for role in players:
-        if role not in game.roles:
-            raise InputError(f"role {role}", found=f"{game.name} has no such role", expected=_one_for(game))
-
-
-def _one_for(game: Game[Any, Any]) -> str:
-    return "a model for each of " + ", ".join(game.roles)
 
 
 def total(outcomes: Sequence[PlayedCase[Any]], roles: Sequence[str]) -> dict[str, Spent]:
@@ -213,12 +204,9 @@ def check_cases(game: Game[Case, Any], cases: Sequence[Case]) -> None:
     """Raises InputError if there is no case, or two cases have one id: their answers could not be told apart."""
     if not cases:
         raise InputError(game.name, found="no case", expected="at least one")
-    seen: set[str] = set()
-    for case in cases:
-        case_id = game.case_id(case)
-        if case_id in seen:
+    for case_id, count in Counter(map(game.case_id, cases)).items():
+        if count > 1:
             raise InputError(case_id, found="the id of two cases", expected="each id once")
-        seen.add(case_id)
 
 
 def play_bare(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -86,9 +86,16 @@ class Played(Generic[Record]):
     def models(self) -> tuple[ModelUsed, ...]:
         """Who played which role, for the record of the run."""
         return tuple(
-            ModelUsed(role, one.name, self._revision(role), _source(one), self._refused(role))
-            for role, one in ((role, self.players[role]) for role in self.game.roles)
+            ModelUsed(role, self.players[role].name, self._revision(role), self._source(role), self._refused(role))
+            for role in self.game.roles
         )
+
+    def _source(self, role: str) -> str | None:
+        """Who answers under a model's name; None for an agent, which has no one else behind it."""
+        player = self.players[role]
+        if player.stand_in or isinstance(player, Scripted):
+            return None
+        return PROVIDER if at_its_provider(player.identity) else ELSEWHERE
 
     def _refused(self, role: str) -> str | None:
         """What of the role's requests servers refused, so that it was left out or sent in another form."""
@@ -136,13 +143,6 @@ class Played(Generic[Record]):
             "output_tokens": sum(spent.output_tokens for spent in counted) if known else None,
             "cost_usd": None if None in costs else sum(dollars for dollars in costs if dollars is not None),
         }
-
-
-def _source(player: Player) -> str | None:
-    """Who answers under a model's name; None for an agent, which has no one else behind it."""
-    if player.stand_in or isinstance(player, Scripted):
-        return None
-    return PROVIDER if at_its_provider(player.identity) else ELSEWHERE
 
 
 def play_run(
@@ -215,32 +215,28 @@ def play_run(
         playing.answered,
         charged,
     )
-    _write(played, cases, out)
-    return played
-
-
-def _write(played: Played[Record], cases: Iterable[Case], out: Path) -> None:
-    """The dialogues, with what their cases hide in a file of its own, and the usage."""
-    game = played.game
     hidden = {game.case_id(case): game.secrets(case) for case in cases}
-    write_played(out, played.outcomes, game.public, [hidden[outcome.case_id] for outcome in played.outcomes])
-    text = json.dumps(played.usage_rows, indent=2, sort_keys=True) + "\n"
-    write_whole(out / USAGE, text.encode())
+    write_played(out, outcomes, game.public, [hidden[outcome.case_id] for outcome in outcomes])
+    write_whole(out / USAGE, (json.dumps(played.usage_rows, indent=2, sort_keys=True) + "\n").encode())
+    return played
 
 
 @contextmanager
 def _said_what_is_kept(playing: Playing[Case, Record], cases: Sequence[Case], epochs: int, out: Path) -> Iterator[None]:
     """Adds to whatever ends a run a sentence on what is kept. Whether a repetition can pass an error is not known here:
     what raised it says so."""
+
+    def kept() -> str:
+        done = sum(outcome.record is not None for outcome in playing.outcomes.values())
+        return f"{done:,} of {len(cases) * epochs:,} dialogues are finished and every answer is in {out}"
+
     try:
         yield
     except KeyboardInterrupt:
-        kept = _kept(playing, cases, epochs, out)
-        raise KeyboardInterrupt(f"Stopped. {kept}: run the same command again to resume") from None
+        raise KeyboardInterrupt(f"Stopped. {kept()}: run the same command again to resume") from None
     except BedsideError as error:
         do = f"{error.do.rstrip('.')}. " if error.do else ""
-        kept = _kept(playing, cases, epochs, out)
-        raise type(error)(error.where, found=error.found, expected=error.expected, do=do + kept) from error
+        raise type(error)(error.where, found=error.found, expected=error.expected, do=do + kept()) from error
 
 
 def _move_logs(old: Path, new: Path) -> None:
@@ -251,9 +247,3 @@ def _move_logs(old: Path, new: Path) -> None:
             log.rename(new / log.name)
         with suppress(OSError):  # the folder holds other things too
             old.rmdir()
-
-
-def _kept(playing: Playing[Case, Any], cases: Sequence[Case], epochs: int, out: Path) -> str:
-    done = sum(outcome.record is not None for outcome in playing.outcomes.values())
-    wanted = len(cases) * epochs
-    return f"{done:,} of {wanted:,} dialogues are finished and every answer is in {out}"
