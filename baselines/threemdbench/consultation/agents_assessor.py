@@ -14,6 +14,7 @@ from baselines.threemdbench.consultation.assessor import as_items
 from baselines.threemdbench.consultation.diagnosis import NONE
 from baselines.threemdbench.consultation.reading import OVERALL
 from baselines.threemdbench.consultation.record import Case
+from loaders.files.bundled import bundled
 from loaders.models.messages import Message
 from loaders.threemdbench import named_in
 
@@ -26,20 +27,10 @@ _TOO_LONG = 1_200  # characters of one reply
 _GOOD = 6  # how many of the seven other items make "excellent"
 _FAIR = 4
 
-# What the doctor's questions, statements or words must hold for the item.
+# Item -> what the doctor's questions, statements or words must hold for it.
 _SIGNS = {
-    item: re.compile(pattern, re.IGNORECASE)
-    for item, pattern in {
-        "1.1": r"\b(?:allerg|illness|disease|medic(?:ine|ation)|drug|surg|operation|history|chronic)",
-        "1.2": r"\b(?:symptoms?|notice|since when|how long|when did|where|severe|hurt|pain|caused?|set it off|trigger"
-        r"|tried)\b",
-        "1.3": r"\b(?:because|since you|from what|based on|due to)\b",
-        "2.1": r"\b(?:thank|please|sorry|understand)",
-        "2.2": r"\b(?:if you (?:would rather|prefer|wish|like)|up to you|your choice|choose it together)\b",
-        "3.1": r"\b(?:examine|examination|swab|sample|biops|x-ray|blood test|clipping|tested|referr)",
-        "3.2": r"\b(?:cream|ointment|compress|rinse|antibiotic|antifungal|drops|tablets?|clean|cleaned|keep the"
-        r"|brush)\b",
-    }.items()
+    row["item"]: re.compile(row["pattern"], re.IGNORECASE)
+    for row in bundled("baselines.threemdbench.consultation", "signs.csv")
 }
 
 

@@ -14,6 +14,7 @@ apart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
@@ -24,6 +25,7 @@ from baselines.statistics.resampling import Draws, Interval
 from baselines.threemdbench.consultation.protocol import Unfinished
 from baselines.threemdbench.consultation.record import Consultation
 from loaders.errors import how_many
+from loaders.files.bundled import bundled
 from loaders.models.asking import without_thoughts
 from loaders.threemdbench import NAMES, named_in
 
@@ -65,25 +67,11 @@ class Scores:
     accuracy: Estimate
 
 
-# The authors' corrections, in their order: the first rule wins whose every group has a member in the name. Case
-# counts, as it does there, where the extractor only ever reads lower-case text.
-_CORRECTIONS: tuple[tuple[tuple[tuple[str, ...], ...], str], ...] = (
-    ((("herpes", "cold sore", "hsv"),), "herpes"),
-    ((("grown",), ("nail",)), "ingrown nail"),
-    ((("hives", "urticaria"),), "hives"),
-    ((("cavities", "caries"),), "caries"),
-    ((("solar keratosis",),), "actinic keratosis"),
-    ((("wart",),), "warts"),
-    ((("atopic dermatitis",),), "eczema"),
-    ((("gum disease",),), "gingivitis"),
-    ((("nail",), ("fun",)), "onychomycosis"),
-    ((("subungual hematoma", "onychodystrophy"),), "nail dystrophy"),
-    ((("dandruff",),), "seborrheic dermatitis"),
-    ((("varicella",),), "chickenpox"),
-    ((("hordeolum",),), "stye"),
-    ((("tinea versicolor", "ringworm", "fungal infection"),), "mycosis"),
-    ((("tartar buildup", "plaque buildup"),), "dental calculus"),
-    ((("aphthous ulcers",),), "stomatitis"),
+# The authors' corrections, in their order: the first whose pattern the name holds wins. Case counts, as it does there,
+# where the extractor only ever reads lower-case text.
+_CORRECTIONS = tuple(
+    (re.compile(row["pattern"]), row["diagnosis"])
+    for row in bundled("baselines.threemdbench.consultation", "corrections.csv")
 )
 
 
@@ -93,14 +81,10 @@ def names_as_authors(text: str) -> list[str]:
     >>> names_as_authors("herpes zoster, ringworm"), names_as_authors("`none`\\n"), names_as_authors("melanoma")
     (['herpes', 'mycosis'], ['none'], ['melanoma'])
     """
-    return [_corrected(name.strip()) for name in text.replace("\n", "").replace("`", "").split(",")]
-
-
-def _corrected(name: str) -> str:
-    for groups, corrected in _CORRECTIONS:
-        if all(any(part in name for part in parts) for parts in groups):
-            return corrected
-    return name
+    names = text.replace("\n", "").replace("`", "").split(",")
+    return [
+        next((known for pattern, known in _CORRECTIONS if pattern.search(name)), name) for name in map(str.strip, names)
+    ]
 
 
 def extracted(consultation: Consultation, unfinished: Unfinished = "paper") -> Extracted:

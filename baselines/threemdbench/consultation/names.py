@@ -9,22 +9,12 @@ from baselines.results.published import model_label
 from baselines.results.run import RunRecord
 from baselines.threemdbench.consultation.settings import SETTINGS
 from loaders.errors import InputError
+from loaders.files.bundled import bundled
 
 PAPER = "3MDBench"
 
 # Families by a word in the name: judges favour texts of their own kind.
-_FAMILIES = {
-    "GPT": r"gpt|\bo[1345]\b|openai",
-    "Claude": r"claude|anthropic",
-    "Gemini and Gemma": r"gemini|gemma|google",
-    "LLaVA and Qwen": r"llava|qwen|qwq",
-    "Llama": r"llama",
-    "Mistral": r"mistral|mixtral|pixtral",
-    "DeepSeek": r"deepseek",
-    "Falcon": r"falcon",
-    "Phi": r"\bphi\b",
-    "Grok": r"grok",
-}
+_FAMILIES = {row["family"]: row["pattern"] for row in bundled("baselines.threemdbench.consultation", "families.csv")}
 
 
 def setting_name(setting: str) -> str:
