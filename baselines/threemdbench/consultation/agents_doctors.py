@@ -146,4 +146,4 @@ def _attack(line: str) -> ScriptedAgent:
 
 
 ATTACKERS = {kind: _attack(lines[0]) for kind, lines in _LINES.items() if kind.startswith("attack-")}
-ATTACKERS["attack-flood"] = _attack((_LINES["attack-flood"][0] * 5_000)[:50_000])
+ATTACKERS["attack-flood"] = _attack((f"{_LINES['attack-flood'][0]} " * 5_000)[:50_000])

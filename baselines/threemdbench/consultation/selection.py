@@ -18,7 +18,7 @@ import numpy as np
 
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats
-from baselines.statistics.resampling import Interval, bootstrap_ratios
+from baselines.statistics.resampling import Draws, Interval, bootstrap_ratios
 from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.consultation.names import PAPER, check_candidates, model_name
 from baselines.threemdbench.consultation.selection_game import Trial
@@ -83,14 +83,15 @@ def results(
     Raises InputError on no candidate, two of one row, or one without a trial.
     """
     check_candidates([candidate.model for candidate in candidates])
+    draws: Draws = {"resamples": resamples, "seed": seed}
     cells: list[Result] = []
     rated = []
     for candidate in candidates:
         if not candidate.trials:
             raise InputError(candidate.model, found="no dialogue", expected="one at least")
         rated.append(_marks(candidate.trials, encoder))
-        cells += _metrics(candidate.model, rated[-1], encoder, record, resamples, seed)
-        cells += _unrated(candidate, record, resamples, seed)
+        cells += _metrics(candidate.model, rated[-1], encoder, record, draws)
+        cells += _unrated(candidate, record, draws)
     return cells + (_ranks(candidates, rated, record) if len(candidates) > 1 else [])
 
 
@@ -153,12 +154,7 @@ def _cell(
 
 
 def _metrics(
-    model: str,
-    rated: Sequence[Sequence[_Mark]],
-    encoder: SentenceEncoder,
-    record: RunRecord,
-    resamples: int,
-    seed: int,
+    model: str, rated: Sequence[Sequence[_Mark]], encoder: SentenceEncoder, record: RunRecord, draws: Draws
 ) -> list[Result]:
     """The three metrics of a candidate, with intervals over cases."""
     units = ("score 1-5", "proportion", "proportion")
@@ -167,13 +163,13 @@ def _metrics(
     cells = []
     for metric, marks, unit, scale, note in zip(METRICS, rated, units, scales, notes, strict=True):
         n = int(sum(mark.of for mark in marks))
-        value, ci95 = _ratio(marks, scale, resamples, seed) if n else (None, None)
+        value, ci95 = _ratio(marks, scale, draws) if n else (None, None)
         note = note if n else "nothing could be rated"
         cells.append(_cell(record, model, metric, value, unit, "up", n=n, note=note, ci95=ci95))
     return cells
 
 
-def _unrated(candidate: PatientCandidate, record: RunRecord, resamples: int, seed: int) -> list[Result]:
+def _unrated(candidate: PatientCandidate, record: RunRecord, draws: Draws) -> list[Result]:
     """Shares of what could not be rated, or not be played.
 
     The answers of a dialogue are not independent: a judge that cannot read it rates none of them. So their share has an
@@ -190,7 +186,7 @@ def _unrated(candidate: PatientCandidate, record: RunRecord, resamples: int, see
     cells = []
     for column, (bad, n) in counts.items():
         if n:
-            own = _ratio(relevance, (0, 1), resamples, seed)[1] if column == "Relevance not rated" else None
+            own = _ratio(relevance, (0, 1), draws)[1] if column == "Relevance not rated" else None
             cells.append(
                 _cell(record, candidate.model, column, bad / n, "proportion", "down", n=int(n), numerator=float(bad),
                       denominator=float(n), ci95=own or wilson_interval(int(bad), int(n)))
@@ -198,6 +194,6 @@ def _unrated(candidate: PatientCandidate, record: RunRecord, resamples: int, see
     return cells
 
 
-def _ratio(marks: Sequence[_Mark], scale: Interval, resamples: int, seed: int) -> tuple[float, Interval]:
+def _ratio(marks: Sequence[_Mark], scale: Interval, draws: Draws) -> tuple[float, Interval]:
     _, clusters, sums, counts = zip(*marks, strict=True)
-    return bootstrap_ratios(sums, counts, clusters=clusters, within=scale, resamples=resamples, seed=seed).estimate()
+    return bootstrap_ratios(sums, counts, within=scale, **draws | {"clusters": clusters}).estimate()

@@ -22,7 +22,7 @@ from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.agreement import Agreement, bootstrap_kappas, cohen_kappa, undefined
 from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.classification import Answers
-from baselines.statistics.resampling import Interval, percentile_interval
+from baselines.statistics.resampling import Draws, percentile_interval
 from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.consultation.assessor import assess, extract, transcript
 from baselines.threemdbench.consultation.diagnosis import NONE, first_name, is_none, parts, weighted_f1
@@ -33,6 +33,7 @@ from baselines.threemdbench.consultation.selection_raters import (
     LEVELS,
     Annotations,
     Dialogue,
+    Estimated,
     Graph,
     Key,
     taken_for_zero,
@@ -112,12 +113,11 @@ def results(
     wrong answer. Raises InputError on no candidate, two of one row, or one that assessed none of the dialogues.
     """
     check_candidates([candidate.model for candidate in candidates])
-    return [cell for candidate in candidates for cell in _of(candidate, annotations, record, resamples, seed)]
+    draws: Draws = {"resamples": resamples, "seed": seed}
+    return [cell for candidate in candidates for cell in _of(candidate, annotations, record, draws)]
 
 
-def _of(
-    candidate: AssessorCandidate, annotations: Annotations, record: RunRecord, resamples: int, seed: int
-) -> list[Result]:
+def _of(candidate: AssessorCandidate, annotations: Annotations, record: RunRecord, draws: Draws) -> list[Result]:
     by_key = {verdict.key: verdict for verdict in candidate.assessed}
     if not any(key in by_key for key in annotations.dialogues):
         raise InputError(candidate.model, found="no dialogue that was annotated", expected="the annotated dialogues")
@@ -139,7 +139,7 @@ def _of(
     if n > 1:
         own: Ints = np.array([[items[item] for item in ITEMS] for items in graded.values()], dtype=np.int64)
         theirs = annotations.items[:, list(graded)]
-        estimates, replicates = _kappas(own, theirs, resamples, seed)
+        estimates, replicates = _kappas(own, theirs, draws)
         zeros = np.stack([undefined(own, rated) for rated in theirs])  # (raters, 8)
         mean = f"mean over {len(annotations.raters)} annotators and the 8 criteria"
         note = "; ".join(filter(None, (mean, taken_for_zero(int(zeros.sum()), zeros.size))))
@@ -149,14 +149,14 @@ def _of(
             note = taken_for_zero(int(zeros[:, at].sum()), len(zeros))
             ci95 = percentile_interval(replicates[:, at])
             cells.append(cell(f"Kappa of {item}", float(estimates[at]), ci95=ci95, note=note))
-        weighted = _weighted(own[:, -1], theirs[:, :, -1], resamples, seed)
+        weighted = _weighted(own[:, -1], theirs[:, :, -1], draws)
         note = "" if weighted.kappa is not None else "undefined: one rating throughout"
         cells.append(cell("Kappa of 4.1 (quadratic weights)", weighted.kappa, ci95=weighted.ci95, note=note))
     else:
         cells.append(cell("Cohen's Kappa", None, note="fewer than two dialogues assessed"))
     read = _extractions(by_key, annotations)
     others = sorted({str(name) for name in read.truth} - {*NAMES, NONE})
-    f1 = weighted_f1(read, (*NAMES, *others, NONE), resamples=resamples, seed=seed)
+    f1 = weighted_f1(read, (*NAMES, *others, NONE), **draws)
     assert f1.value is not None and f1.ci95 is not None
     ci95 = 100 * f1.ci95[0], 100 * f1.ci95[1]
     note = "weighted; what each annotator read out is the truth"
@@ -169,23 +169,20 @@ def _of(
     return cells
 
 
-def _kappas(own: Ints, theirs: Ints, resamples: int, seed: int) -> tuple[Floats, Floats]:
+def _kappas(own: Ints, theirs: Ints, draws: Draws) -> tuple[Floats, Floats]:
     """Kappa by item, the mean over annotators: (8,) and (resamples, 8), from (dialogues, 8) and (raters, …)."""
     raters = len(theirs)
-    spread = bootstrap_kappas(
-        np.hstack([own] * raters), np.hstack(list(theirs)), LEVELS, resamples=resamples, seed=seed
-    )
+    spread = bootstrap_kappas(np.hstack([own] * raters), np.hstack(list(theirs)), LEVELS, **draws)
     shape = (raters, len(ITEMS))
     return spread.estimates.reshape(shape).mean(axis=0), spread.replicates.reshape(-1, *shape).mean(axis=1)
 
 
-def _weighted(own: Ints, theirs: Ints, resamples: int, seed: int) -> Agreement:
+def _weighted(own: Ints, theirs: Ints, draws: Draws) -> Agreement:
     """Kappa of 4.1 with quadratic weights, over all annotators' pairs together, bootstrapped over dialogues."""
-    raters = len(theirs)
+    mine, dialogues = (np.tile(values, len(theirs)).tolist() for values in (own, np.arange(len(own))))
     return cohen_kappa(
-        np.tile(own, raters).tolist(), theirs.ravel().tolist(), list(range(LEVELS)), weights="quadratic",
-        resamples=resamples, seed=seed, clusters=np.tile(np.arange(len(own)), raters).tolist(),
-    )  # fmt: skip
+        mine, theirs.ravel().tolist(), range(LEVELS), weights="quadratic", **draws | {"clusters": dialogues}
+    )
 
 
 def _extractions(by_key: Mapping[Key, Assessed], annotations: Annotations) -> Answers:
@@ -208,11 +205,10 @@ def _label(text: str) -> str:
 def graph_results(graph: Graph, annotations: Annotations, record: RunRecord) -> list[Result]:
     """Figure 8: the agreement of every two annotators, of each with the others, of all before and after exclusion."""
 
-    def cell(row: str, column: str, agreement: tuple[float, Interval], note: str = "") -> Result:
-        value, ci95 = agreement
+    def cell(row: str, column: str, agreement: Estimated, note: str = "") -> Result:
         return Result(
-            paper=PAPER, table=FIGURE_8, row=row, setting="", column=column, split_or_group="", value=value,
-            unit="kappa", direction="up", n=len(annotations.dialogues), ci95=ci95, note=note, record=record,
+            paper=PAPER, table=FIGURE_8, row=row, setting="", column=column, split_or_group="", value=agreement[0],
+            unit="kappa", direction="up", n=len(annotations.dialogues), ci95=agreement[1], note=note, record=record,
         )  # fmt: skip
 
     def noted(pairs: Collection[tuple[str, str]], first: str = "") -> str:

@@ -208,6 +208,9 @@ def _score(text: str, item: str, where: str) -> int:
 # --- Agreement --------------------------------------------------------------------------------------------------------
 
 
+Estimated = tuple[float, Interval]
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """The agreement of every two annotators, the mean over the items of Cohen's kappa (Figure 8), with intervals.
@@ -218,11 +221,11 @@ class Graph:
     `kept` the mean over the pairs of the others. `undefined` is in how many items two gave one score throughout.
     """
 
-    edges: dict[tuple[str, str], tuple[float, Interval]]
-    by_rater: dict[str, tuple[float, Interval]]
-    mean: tuple[float, Interval]
+    edges: dict[tuple[str, str], Estimated]
+    by_rater: dict[str, Estimated]
+    mean: Estimated
     careless: tuple[str, ...]
-    kept: tuple[float, Interval]
+    kept: Estimated
     undefined: dict[tuple[str, str], int]
 
 
@@ -244,12 +247,11 @@ def agreement(annotations: Annotations, *, resamples: int = 1000, seed: int = 0)
     by_rater = {rater: kappas.of([pair for pair in everyone if rater in pair]) for rater in annotations.raters}
     kept, careless = list(annotations.raters), []
     while len(kept) > 2:
-        gaps = {}
-        for rater in kept:
-            pairs = list(combinations(kept, 2))
-            gaps[rater] = kappas.gap(
-                [pair for pair in pairs if rater not in pair], [pair for pair in pairs if rater in pair]
-            )
+        pairs = list(combinations(kept, 2))
+        gaps = {
+            rater: kappas.gap([pair for pair in pairs if rater not in pair], [pair for pair in pairs if rater in pair])
+            for rater in kept
+        }
         worst = max(kept, key=lambda rater: gaps[rater][0])
         gap, (low, _) = gaps[worst]
         if gap < CARELESS or low <= 0:
@@ -282,11 +284,17 @@ class _Kappas:
         self._estimates: Floats = spread.estimates.reshape(shape).mean(axis=1)
         self._replicates: Floats = spread.replicates.reshape(-1, *shape).mean(axis=2)
 
-    def of(self, pairs: Sequence[tuple[str, str]]) -> tuple[float, Interval]:
-        at = [self._pairs[pair] for pair in pairs]
-        return float(self._estimates[at].mean()), percentile_interval(self._replicates[:, at].mean(axis=1))
+    def of(self, pairs: Sequence[tuple[str, str]]) -> Estimated:
+        """The mean of these pairs."""
+        estimate, replicates = self._mean(pairs)
+        return estimate, percentile_interval(replicates)
 
-    def gap(self, some: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> tuple[float, Interval]:
-        left, right = ([self._pairs[pair] for pair in pairs] for pairs in (some, others))
-        spread = self._replicates[:, left].mean(axis=1) - self._replicates[:, right].mean(axis=1)
-        return float(self._estimates[left].mean() - self._estimates[right].mean()), percentile_interval(spread)
+    def gap(self, some: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> Estimated:
+        """The mean of some pairs less that of others."""
+        (one, left), (other, right) = self._mean(some), self._mean(others)
+        return one - other, percentile_interval(left - right)
+
+    def _mean(self, pairs: Sequence[tuple[str, str]]) -> tuple[float, Floats]:
+        at = [self._pairs[pair] for pair in pairs]
+        replicates: Floats = self._replicates[:, at].mean(axis=1)
+        return float(self._estimates[at].mean()), replicates
