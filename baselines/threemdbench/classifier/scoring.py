@@ -11,10 +11,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from baselines.results.run import Direction, Result, RunRecord
-from baselines.statistics.arrays import Floats
+from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.classification import (
     bootstrap_classification,
     bootstrap_f1,
@@ -25,9 +24,10 @@ from baselines.statistics.classification import (
 from baselines.statistics.resampling import Bootstrap, Draws, bootstrap_means
 from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, log_loss, probabilities
 from baselines.threemdbench.classifier.cues import TOP
-from baselines.threemdbench.classifier.data import FOLDER, Labelled, Photo
+from baselines.threemdbench.classifier.data import FOLDER
 from baselines.threemdbench.classifier.network import PAPER as NETWORKS
 from baselines.threemdbench.classifier.recipe import key
+from baselines.threemdbench.classifier.stored import StoredAnswers, ranked
 from baselines.threemdbench.slices import Measure, Sides, sliced
 from loaders.errors import in_number
 
@@ -44,49 +44,26 @@ _SPLIT = "evaluation split not stated"  # of Table 8; ours is test, as the table
 _SCORES = ("Accuracy", "Macro F1", "Weighted F1")
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """Answers about the test photos: logits (M, classes) of the decodable ones; `readable` (N,) says which those are.
-
-    `temperature` was fitted on validation.
-    """
-
-    logits: Floats
-    readable: NDArray[np.bool_]
-    temperature: float
-
-    def ranked(self) -> list[list[int] | None]:
-        """Classes of each test photo, most likely first; None if it could not be decoded."""
-        order = iter(np.argsort(-self.logits, axis=1, kind="stable").tolist())
-        return [next(order) if can else None for can in self.readable]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Scoring:
-    """A classifier named `row` on the test photos, with 95 % intervals over patients or clusters if they are known.
+    """A classifier's answers scored, with 95 % intervals over patients or clusters if they are known.
 
-    Macro F1 is over the classes of `labelled` that a test photo shows; its note says so if those are not all of them.
-    `train_labels` are the training photos' classes, on which the two blind baselines are based.
+    Macro F1 is over the classes that a test photo shows; its note says so if those are not all of them. Two baselines
+    that never look are based on the classes of the training photos.
     """
 
-    labelled: Labelled
-    train_labels: Sequence[int]
-    answers: Answers
-    row: str
-    setting: str
+    answers: StoredAnswers
     record: RunRecord
     resamples: int = 10_000
     seed: int = 0
 
     def scored(self) -> tuple[list[Result], dict[str, Any]]:
         """All numbers, and what the report draws: tables by class and domain, confusions, calibration."""
-        ranked = self.answers.ranked()
-        predicted = [order[0] if order else None for order in ranked]
-        in_top = np.array(
-            [order is not None and true in order[:TOP] for order, true in zip(ranked, self.truth, strict=True)]
-        )
+        order = ranked(self.logits, self.answers.readable)
+        predicted = [places[0] if places else None for places in order]
+        in_top = np.array([true in (places or [])[:TOP] for places, true in zip(order, self.truth, strict=True)])
         rivals: dict[tuple[str, str], Sequence[int | None]] = {
-            (self.row, self.setting): predicted,
+            self.own: predicted,
             (MAJORITY, _BLIND): self._majority(),
             (STRATIFIED, _BLIND): self._stratified(),
         }
@@ -99,10 +76,10 @@ class Scoring:
         by_domain, domains = self._by_domain(predicted)
         calibrated, calibration = self._calibration()
         content = {
-            "row": self.row,
-            "setting": self.setting,
+            "row": self.answers.row,
+            "setting": self.answers.setting,
             "n": len(self.truth),
-            "units": len(set(self.groups)),
+            "units": len(set(self.answers.groups)),
             "scores": [{"row": who[0], "setting": who[1], **_triples(boot)} for who, boot in boots.items()],
             "top3": _triple(top, 0),
             "top": TOP,
@@ -116,70 +93,74 @@ class Scoring:
     def by_slice(self, sides: Sides) -> list[Result]:
         """Share of right answers, and of right ones among the first three, by the columns of `sides`."""
         first, three = {}, {}
-        for photo, order in zip(self.photos, self.answers.ranked(), strict=True):
-            first[photo.key] = float(order is not None and order[0] == photo.label)
-            three[photo.key] = float(order is not None and photo.label in order[:TOP])
+        order = ranked(self.logits, self.answers.readable)
+        for photo, label, places in zip(self.answers.keys, self.truth, order, strict=True):
+            first[photo] = float(places is not None and places[0] == label)
+            three[photo] = float(label in (places or [])[:TOP])
         marks = {"Accuracy": first, "Top-3": three}
         measures = [Measure(name, "percent", "up", values, 100, (0, 1)) for name, values in marks.items()]
-        groups = {photo.key: photo.group for photo in self.photos}
         return sliced(
-            measures, sides, record=self.record, paper=paper_of(self.labelled), row=self.row, setting=self.setting,
-            groups=groups, **self._draws,
+            measures, sides, record=self.record, paper=paper_of(self.record), row=self.answers.row,
+            setting=self.answers.setting, groups=dict(zip(self.answers.keys, self.answers.groups, strict=True)),
+            **self._draws,
         )  # fmt: skip
 
     # ------------------------------------------------------------------------------------------------ what is asked
 
+    @cached_property
+    def logits(self) -> Floats:
+        return self.answers.matrix()
+
     @property
-    def photos(self) -> Sequence[Photo]:
-        return self.labelled.splits["test"]
+    def own(self) -> tuple[str, str]:
+        return self.answers.row, self.answers.setting
 
-    @cached_property
-    def truth(self) -> list[int]:
-        return [photo.label for photo in self.photos]
-
-    @cached_property
-    def groups(self) -> list[str]:
-        return [photo.group for photo in self.photos]
+    @property
+    def truth(self) -> tuple[int, ...]:
+        return self.answers.labels
 
     @property
     def labels(self) -> range:
-        return range(len(self.labelled.classes))
+        return range(len(self.answers.classes))
 
     @property
     def _draws(self) -> Draws:
         """The same resamples for every number, so that differences are paired."""
-        return {"resamples": self.resamples, "seed": self.seed, "clusters": self.groups}
+        return {"resamples": self.resamples, "seed": self.seed, "clusters": self.answers.groups}
 
     def _bootstrap(self, predicted: Sequence[Hashable]) -> Bootstrap:
         labels, _ = occurring(self.truth, self.labels)
         return bootstrap_classification(self.truth, predicted, labels, **self._draws)
 
+    @cached_property
+    def _trained(self) -> Ints:
+        """Training photos of each class."""
+        return np.bincount(self.answers.train_labels, minlength=len(self.labels))
+
     def _majority(self) -> list[int]:
-        counts = np.bincount(self.train_labels, minlength=len(self.labels))
-        return [int(counts.argmax())] * len(self.photos)
+        return [int(self._trained.argmax())] * len(self.truth)
 
     def _stratified(self) -> list[int]:
         """Classes drawn with the training photos' class shares, seeded for each photo by its id."""
-        counts = np.bincount(self.train_labels, minlength=len(self.labels))
-        ends = np.cumsum(counts)
-        points = [key(self.seed, "stratified", photo.key) % int(ends[-1]) for photo in self.photos]
-        return [int(np.searchsorted(ends, point, side="right")) for point in points]
+        ends = np.cumsum(self._trained)
+        points = [key(self.seed, "stratified", photo) % int(ends[-1]) for photo in self.answers.keys]
+        return [int(at) for at in np.searchsorted(ends, points, side="right")]
 
     # ---------------------------------------------------------------------------------------------------- the numbers
 
     def _overall(self, row: str, setting: str, boot: Bootstrap) -> list[Result]:
         cells = [self._cell(column, boot, at, row=row, setting=setting) for at, column in enumerate(_SCORES)]
-        if self.labelled.corpus == FOLDER:
+        if self.record.data.corpus == FOLDER:
             return cells
         cells.append(self._cell("Macro F1", boot, 1, table="Table 8", group=_SPLIT, row=row, setting=setting))
         if row in NETWORKS and setting == FINE_TUNED:
-            cases = f"{self.labelled.data.split} ({len(self.truth)} {in_number(len(self.truth), 'case')})"
+            cases = f"{self.record.data.split} ({len(self.truth)} {in_number(len(self.truth), 'case')})"
             own = "fine-tuned on the train part"
             cells.append(self._cell("F1", boot, 2, table="Table 5", group=cases, row=row, setting=own))
         return cells
 
     def _lead(self, boots: dict[tuple[str, str], Bootstrap]) -> Result:
-        own, other = boots[self.row, self.setting], boots[MAJORITY, _BLIND]
+        own, other = boots[self.own], boots[MAJORITY, _BLIND]
         gap = Bootstrap(own.estimates - other.estimates, own.replicates - other.replicates, (-1, 1), own.units)
         return self._cell("Macro F1, lead over majority", gap, 1, unit="percentage points")
 
@@ -187,16 +168,15 @@ class Scoring:
         scores = classification_scores(self.truth, predicted, self.labels)
         true = np.array(self.truth)
         boot = bootstrap_f1(self.truth, predicted, self.labels, **self._draws)
-        trained = np.bincount(self.train_labels, minlength=len(self.labels))
         results, rows = [], []
-        for at, name in enumerate(self.labelled.classes):
+        for at, name in enumerate(self.answers.classes):
             support = int(scores.support[at])
-            results.append(self._cell("F1", boot, at, table=BY_CLASS, row=name, setting=self.row, n=support))
+            results.append(self._cell("F1", boot, at, table=BY_CLASS, row=name, setting=self.answers.row, n=support))
             rows.append(
                 {
                     "name": name,
-                    "domain": self.labelled.domains[at],
-                    "train": int(trained[at]),
+                    "domain": self.answers.domains[at],
+                    "train": int(self._trained[at]),
                     "test": support,
                     "precision": float(scores.precision[at]),
                     "recall": float(scores.recall[at]),
@@ -218,17 +198,17 @@ class Scoring:
                 truth,
                 [predicted[at] for at in inside],
                 occurring(truth, classes)[0],
-                **self._draws | {"clusters": [self.groups[at] for at in inside]},
+                **self._draws | {"clusters": [self.answers.groups[at] for at in inside]},
             )
             for at, column in enumerate(_SCORES):
-                of: dict[str, Any] = {"table": BY_DOMAIN, "row": domain, "setting": self.row, "n": len(inside)}
+                of: dict[str, Any] = {"table": BY_DOMAIN, "row": domain, "setting": self.answers.row, "n": len(inside)}
                 results.append(self._cell(column, boot, at, **of, classes=classes))
             rows.append({"domain": domain, "n": len(inside), "classes": len(classes), **_triples(boot)})
         return results, rows
 
     def _domains(self) -> list[tuple[str, list[int]]]:
-        names = dict.fromkeys(domain for domain in self.labelled.domains if domain)
-        return [(name, [at for at, domain in enumerate(self.labelled.domains) if domain == name]) for name in names]
+        names = dict.fromkeys(domain for domain in self.answers.domains if domain)
+        return [(name, [at for at, domain in enumerate(self.answers.domains) if domain == name]) for name in names]
 
     def _confusions(self, predicted: Sequence[int | None]) -> list[dict[str, Any]]:
         """Counts of answers, true class down: a domain's classes, those of all other domains together, no answer."""
@@ -236,15 +216,15 @@ class Scoring:
         for domain, classes in self._domains() or [("all classes", list(self.labels))]:
             counts = confusion(self.truth, predicted, classes)
             if counts.sum():
-                names = [self.labelled.classes[label] for label in classes]
+                names = [self.answers.classes[label] for label in classes]
                 tables.append({"domain": domain, "classes": names, "counts": counts.tolist()})
         return tables
 
     def _calibration(self) -> tuple[list[Result], dict[str, Any]]:
-        logits, temperature = self.answers.logits, self.answers.temperature
+        logits, temperature = self.logits, self.answers.temperature
         readable = np.flatnonzero(self.answers.readable)
         labels = np.array(self.truth)[readable]
-        groups = [self.groups[at] for at in readable]
+        groups = [self.answers.groups[at] for at in readable]
         results: list[Result] = []
         content: dict[str, Any] = {"temperature": temperature}
         for name, used in (("before", 1.0), ("after", temperature)):
@@ -281,26 +261,25 @@ class Scoring:
         if column.startswith("Macro F1"):
             note = occurring(self.truth, self.labels if classes is None else classes)[1]
         return Result(
-            paper=paper_of(self.labelled), table=table, row=row or self.row,
-            setting=setting or self.setting, column=column,
-            split_or_group=self.labelled.data.split if group is None else group,
+            paper=paper_of(self.record), table=table, row=row or self.answers.row,
+            setting=setting or self.answers.setting, column=column,
+            split_or_group=self.record.data.split if group is None else group,
             value=None if missing else 100 * value, unit=unit, direction=direction,
             note=note, n=len(self.truth) if n is None else n,
             ci95=None if missing else (100 * low, 100 * high), record=self.record,
         )  # fmt: skip
 
 
-def paper_of(labelled: Labelled) -> str:
+def paper_of(record: RunRecord) -> str:
     """The paper in whose tables the numbers belong."""
-    return PAPER if labelled.corpus != FOLDER else "Own photos"
+    return PAPER if record.data.corpus != FOLDER else "Own photos"
 
 
-def coverage(labelled: Labelled, answered: int, row: str, setting: str, record: RunRecord) -> Result:
+def coverage(photos: int, answered: int, row: str, setting: str, record: RunRecord) -> Result:
     """The only number for answers about photos without labels: how many of them were answered."""
-    photos = len(labelled.splits["test"])
     return Result(
-        paper=paper_of(labelled), table=TABLE, row=row, setting=setting, column="Photos answered about",
-        split_or_group=labelled.data.split, value=100 * answered / photos, unit="percent", direction="none", n=photos,
+        paper=paper_of(record), table=TABLE, row=row, setting=setting, column="Photos answered about",
+        split_or_group=record.data.split, value=100 * answered / photos, unit="percent", direction="none", n=photos,
         numerator=answered, denominator=photos, record=record,
     )  # fmt: skip
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Literal
 
 import numpy as np
 
-from baselines.results.run import RunRecord
-from baselines.threemdbench.classifier.data import Labelled, Photo
-from baselines.threemdbench.classifier.scoring import Answers, Scoring
+from baselines.statistics.arrays import Floats
+from baselines.threemdbench.classifier.data import Labelled
 from loaders.errors import InputError
 from loaders.files.json_values import read_json
 from loaders.files.paths import is_there
@@ -24,7 +24,8 @@ NAME = "answers.json"
 class StoredAnswers:
     """The test photos by key, class and group, and the logits of those that could be decoded (`readable`).
 
-    `train_labels` are the classes of the training photos, `row` and `setting` the labels of the numbers.
+    `temperature` was fitted on validation. `train_labels` are the classes of the training photos, `row` and `setting`
+    the labels of the numbers.
     """
 
     row: str
@@ -41,22 +42,32 @@ class StoredAnswers:
     train_labels: tuple[int, ...]
 
     @classmethod
-    def of(cls, scoring: Scoring) -> StoredAnswers:
-        """Everything that a scoring is made of, except its record."""
-        photos, answers = scoring.photos, scoring.answers
+    def of(
+        cls,
+        labelled: Labelled,
+        logits: Floats,
+        readable: Sequence[bool],
+        temperature: float,
+        *,
+        train_labels: Sequence[int],
+        row: str,
+        setting: str,
+    ) -> StoredAnswers:
+        """The answers about `test`: logits (M, classes) of the readable ones of its N photos."""
+        photos = labelled.splits["test"]
         return cls(
-            row=scoring.row,
-            setting=scoring.setting,
-            classes=scoring.labelled.classes,
-            domains=scoring.labelled.domains,
+            row=row,
+            setting=setting,
+            classes=labelled.classes,
+            domains=labelled.domains,
             keys=tuple(photo.key for photo in photos),
             labels=tuple(photo.label for photo in photos),
             groups=tuple(photo.group for photo in photos),
-            readable=tuple(answers.readable.tolist()),
-            logits=tuple(tuple(row) for row in answers.logits.tolist()),
-            precision="float32" if answers.logits.dtype == np.float32 else "float64",
-            temperature=float(answers.temperature),
-            train_labels=tuple(int(label) for label in scoring.train_labels),
+            readable=tuple(map(bool, readable)),
+            logits=tuple(map(tuple, logits.tolist())),
+            precision="float32" if logits.dtype == np.float32 else "float64",
+            temperature=float(temperature),
+            train_labels=tuple(map(int, train_labels)),
         )
 
     def __post_init__(self) -> None:
@@ -69,23 +80,16 @@ class StoredAnswers:
         if any(len(row) != len(places) for row in self.logits):
             raise ValueError("logits of other classes")
 
-    def scoring(self, record: RunRecord, *, resamples: int, seed: int) -> Scoring:
-        """The scoring that it was made from, for the record of a run."""
-        photos = [Photo(*one, _no_photo) for one in zip(self.keys, self.labels, self.groups, strict=True)]
-        return Scoring(
-            labelled=Labelled(self.classes, self.domains, {"test": photos}, {}, record.data, record.stand_in),
-            train_labels=self.train_labels,
-            answers=Answers(
-                np.array(self.logits, dtype=self.precision).reshape(-1, len(self.classes)),
-                np.array(self.readable),
-                self.temperature,
-            ),
-            row=self.row,
-            setting=self.setting,
-            record=record,
-            resamples=resamples,
-            seed=seed,
-        )
+    def matrix(self) -> Floats:
+        """The logits (M, classes) of the readable photos."""
+        logits: Floats = np.array(self.logits, dtype=self.precision).reshape(-1, len(self.classes))
+        return logits
+
+
+def ranked(logits: Floats, readable: Sequence[bool]) -> list[list[int] | None]:
+    """Classes of each photo, most likely first; None if it could not be decoded."""
+    order = iter(np.argsort(-logits, axis=1, kind="stable").tolist())
+    return [next(order) if can else None for can in readable]
 
 
 def read_stored(run: Path) -> StoredAnswers:
@@ -96,8 +100,3 @@ def read_stored(run: Path) -> StoredAnswers:
             run, found=f"no {NAME}: the run is from an earlier version", expected="the answers of the run", do=do
         )
     return from_json(StoredAnswers, read_json(path, expected="the answers stored by the run"), path, do=do, ours=True)
-
-
-def _no_photo() -> NoReturn:
-    """Raised on access to a photo: only answers are stored."""
-    raise InputError(NAME, found="no photo", expected="answers only")

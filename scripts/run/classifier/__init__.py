@@ -45,13 +45,15 @@ def command(options: Classifying) -> None:
 
 def rescore(stored: Stored) -> Rescored:
     """Recompute the numbers, and what the report draws, from the answers about test."""
+    from baselines.threemdbench.classifier.scoring import Scoring
     from baselines.threemdbench.classifier.stored import read_stored
 
     if not stored.option("labelled", True):
         raise InputError(stored.run.folder, found="answers about photos without labels", expected="some to score")
     seeds = stored.record.seeds
     seed = seeds.get("training and bootstrap", seeds.get("bootstrap", 0))
-    scoring = read_stored(stored.run.folder).scoring(stored.record, resamples=stored.option("resamples"), seed=seed)
+    answers, resamples = read_stored(stored.run.folder), stored.option("resamples")
+    scoring = Scoring(answers=answers, record=stored.record, resamples=resamples, seed=seed)
     results, drawn = scoring.scored()
     sides = stored.file(SLICES, "slices")
     results += scoring.by_slice(sides)

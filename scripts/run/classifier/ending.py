@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baselines.report.classifier import CONTENT
 from baselines.results.run import ModelUsed, Result, RunRecord, because
 from baselines.threemdbench.classifier.cues import TOP, More, write_cues
 from baselines.threemdbench.classifier.data import FOLDER, UNKNOWN
-from baselines.threemdbench.classifier.scoring import Answers, Scoring, coverage
+from baselines.threemdbench.classifier.scoring import Scoring, coverage
 from baselines.threemdbench.classifier.stored import NAME as KEPT
-from baselines.threemdbench.classifier.stored import StoredAnswers
+from baselines.threemdbench.classifier.stored import StoredAnswers, ranked
 from baselines.threemdbench.slices import NAME as SLICES
 from baselines.threemdbench.slices import Sides, check_columns, sides_of
 from loaders.errors import InputError, how_many
@@ -76,10 +77,9 @@ def end(labelled: Labelled, answered: Answered, options: Classifying, started: f
     )
     failed = {key for key, _ in answered.unreadable["test"]}
     readable = np.array([photo.key not in failed for photo in labelled.splits["test"]])
-    answers = Answers(answered.logits, readable, answered.temperature)
     if answered.cues:
-        _write_cues(labelled, answered, answers, record, options)
-    results, extra = _scored(labelled, answered, answers, record, options)
+        _write_cues(labelled, answered, readable, record, options)
+    results, extra = _scored(labelled, answered, readable, record, options)
     finish(options.out, results, started, extra)
     for split, photos in answered.unreadable.items():
         if photos:
@@ -89,26 +89,26 @@ def end(labelled: Labelled, answered: Answered, options: Classifying, started: f
 
 
 def _scored(
-    labelled: Labelled, answered: Answered, answers: Answers, record: RunRecord, options: Classifying
+    labelled: Labelled, answered: Answered, readable: NDArray[np.bool_], record: RunRecord, options: Classifying
 ) -> tuple[list[Result], dict[str, Any]]:
     """The numbers over the photos that have a label, if one of them could be decoded, and the run's files with what
     they are made of."""
     photos = labelled.splits["test"]
     has = np.array([photo.label != UNKNOWN for photo in photos])
-    if not has[answers.readable].any():
-        return [coverage(labelled, int(answers.readable.sum()), answered.row, answered.setting, record)], {}
-    scoring = Scoring(
-        labelled=replace(labelled, splits={"test": [photo for photo, told in zip(photos, has, strict=True) if told]}),
+    if not has[readable].any():
+        return [coverage(len(photos), int(readable.sum()), answered.row, answered.setting, record)], {}
+    answers = StoredAnswers.of(
+        replace(labelled, splits={"test": [photo for photo, told in zip(photos, has, strict=True) if told]}),
+        answered.logits[has[readable]],
+        readable[has].tolist(),
+        answered.temperature,
         train_labels=answered.train_labels,
-        answers=Answers(answers.logits[has[answers.readable]], answers.readable[has], answers.temperature),
         row=answered.row,
         setting=answered.setting,
-        record=record,
-        resamples=options.resamples,
-        seed=options.seed,
     )
+    scoring = Scoring(answers=answers, record=record, resamples=options.resamples, seed=options.seed)
     results, drawn = scoring.scored()
-    kept: dict[str, Any] = {KEPT: to_json(StoredAnswers.of(scoring))}
+    kept: dict[str, Any] = {KEPT: to_json(answers)}
     if sides := slices_of(labelled, options):
         kept[SLICES] = sides
         results += scoring.by_slice(sides)
@@ -130,14 +130,14 @@ def slices_of(labelled: Labelled, options: Classifying) -> Sides:
 
 
 def _write_cues(
-    labelled: Labelled, answered: Answered, answers: Answers, record: RunRecord, options: Classifying
+    labelled: Labelled, answered: Answered, readable: NDArray[np.bool_], record: RunRecord, options: Classifying
 ) -> None:
-    ranked = zip(labelled.splits["test"], answers.ranked(), strict=True)
+    orders = zip(labelled.splits["test"], ranked(answered.logits, readable.tolist()), strict=True)
     failed = {key: f"the classifier cannot decode it ({why})" for key, why in answered.unreadable["test"]}
     left, search = (answered.looked.left, answered.looked.search) if answered.looked else ({}, None)
     write_cues(
         options.out / CUES,
-        {photo.key: [labelled.classes[at] for at in order[:TOP]] for photo, order in ranked if order},
+        {photo.key: [labelled.classes[at] for at in order[:TOP]] for photo, order in orders if order},
         content_digest=labelled.digests["test"],
         model=answered.model.name,
         run_id=record.run_id,

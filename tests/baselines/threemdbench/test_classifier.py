@@ -29,7 +29,8 @@ from baselines.threemdbench.classifier.cues import read_cues
 from baselines.threemdbench.classifier.data import SPLITS, from_folder, from_release
 from baselines.threemdbench.classifier.network import open_network
 from baselines.threemdbench.classifier.pictures import Pictures
-from baselines.threemdbench.classifier.scoring import FINE_TUNED, Answers, Scoring
+from baselines.threemdbench.classifier.scoring import FINE_TUNED, Scoring
+from baselines.threemdbench.classifier.stored import StoredAnswers
 from baselines.threemdbench.classifier.views import answer
 from baselines.threemdbench.classifier.weights import read_tensors, write_tensors
 from loaders.errors import InputError
@@ -297,12 +298,10 @@ def test_the_papers_networks_are_shown_beside_its_numbers(release: Path) -> None
     splits = {split: open_data(str(release), split=split, default="3mdbench") for split in SPLITS}
     labelled = from_release(splits)
     truth = [photo.label for photo in labelled.splits["test"]]
-    answers = Answers(np.eye(34)[truth] * 5, np.ones(68, dtype=bool), 1.0)
+    logits, row = np.eye(34)[truth] * 5, "EfficientNetV2-XL"
+    answers = StoredAnswers.of(labelled, logits, [True] * 68, 1.0, train_labels=truth, row=row, setting=FINE_TUNED)
     record = RunRecord(baseline="classifier", data=DataUsed("3mdbench", "test", None, "d" * 64))
-    results, _ = Scoring(
-        labelled=labelled, train_labels=truth, answers=answers, row="EfficientNetV2-XL", setting=FINE_TUNED,
-        record=record, resamples=10,
-    ).scored()  # fmt: skip
+    results, _ = Scoring(answers=answers, record=record, resamples=10).scored()
     beside = {one.table: counterpart(one) for one in results if one.row == "EfficientNetV2-XL"}
     assert (found := beside["Table 8"]) is not None and found.value == 64
     assert beside["Table 5"] is None  # 68 cases are not the paper's 2,996

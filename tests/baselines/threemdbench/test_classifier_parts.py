@@ -6,11 +6,13 @@ import io
 import json
 import os
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,7 +39,8 @@ from baselines.threemdbench.classifier.network import Input, open_network
 from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.probe import open_backbone
 from baselines.threemdbench.classifier.recipe import Recipe, epoch_order
-from baselines.threemdbench.classifier.scoring import BY_CLASS, TABLE, Answers, Scoring
+from baselines.threemdbench.classifier.scoring import BY_CLASS, TABLE, Scoring
+from baselines.threemdbench.classifier.stored import StoredAnswers
 from baselines.threemdbench.classifier.training import Training, _groups
 from baselines.threemdbench.classifier.views import TrainViews
 from loaders.errors import InputError, ModelError
@@ -274,6 +277,11 @@ def test_logits_are_divided_by_the_temperature() -> None:
     assert log_loss(logits, np.array([1]), 2.0) == pytest.approx(np.log(4 / 3))
 
 
+def stored(labelled: Labelled, logits: Any, train_labels: Sequence[int]) -> StoredAnswers:
+    readable = [True] * len(labelled.splits["test"])
+    return StoredAnswers.of(labelled, logits, readable, 1.0, train_labels=train_labels, row="r", setting="s")
+
+
 def test_intervals_of_few_photos_are_of_their_patients() -> None:
     """Two right photos of one patient are one right answer; a resample without the class is no wrong one."""
     own = [Photo("a", 0, "one", bytes), Photo("b", 0, "one", bytes), Photo("c", 1, "two", bytes)]
@@ -281,10 +289,8 @@ def test_intervals_of_few_photos_are_of_their_patients() -> None:
     labels = [photo.label for photo in own]
     record = RunRecord(baseline="classifier", data=DataUsed("3mdbench", "test", None, "d" * 64))
     labelled = Labelled(("x", "y", "z"), ("", "", ""), {"test": own}, {}, record.data, None)
-    answers = Answers(np.eye(3)[labels] * 50, np.ones(len(own), dtype=bool), 1.0)
-    results, _ = Scoring(
-        labelled=labelled, train_labels=labels, answers=answers, row="r", setting="s", record=record, resamples=200
-    ).scored()
+    answers = stored(labelled, np.eye(3)[labels] * 50, labels)
+    results, _ = Scoring(answers=answers, record=record, resamples=200).scored()
     found = {one.row: one.ci95 for one in results if one.table == BY_CLASS}
     wanted = [(100 * wilson_interval(units, units)[0], 100) for units in (1, 1, 9)]
     assert list(found.values()) == [pytest.approx(ends) for ends in wanted]
@@ -297,13 +303,10 @@ def test_photos_with_a_label_that_cannot_be_decoded_are_no_reason_to_fail_beside
     own = [replace(photo, label=UNKNOWN if number else 0) for number, photo in enumerate(photos(3))]
     data = DataUsed("folder of class folders", "all", None, "0")
     labelled = Labelled(("a", "b"), ("", ""), {"test": own}, {}, data, None)
-    answered = SimpleNamespace(row="network", setting="trained", train_labels=[0, 1])
-    answers, record = (
-        Answers(np.eye(2), np.array([False, True, True]), 1.0),
-        RunRecord(baseline="classifier", data=data),
-    )
+    answered = SimpleNamespace(row="network", setting="trained", train_labels=[0, 1], logits=np.eye(2), temperature=1.0)
+    readable, record = np.array([False, True, True]), RunRecord(baseline="classifier", data=data)
     options = Classifying(data="photos", out=tmp_path)
-    (number,), kept = _scored(labelled, answered, answers, record, options)  # type: ignore[arg-type]  # what it reads
+    (number,), kept = _scored(labelled, answered, readable, record, options)  # type: ignore[arg-type]  # what it reads
     assert (number.column, number.numerator, number.denominator, kept) == ("Photos answered about", 2, 3, {})
 
 
@@ -311,26 +314,22 @@ def test_who_never_looks_answers_only_what_was_trained_on() -> None:
     own = [Photo(str(at), 1, str(at), bytes) for at in range(20)]
     record = RunRecord(baseline="classifier", data=DataUsed("3mdbench", "test", None, "d" * 64))
     labelled = Labelled(("x", "y", "z"), ("", "", ""), {"test": own}, {}, record.data, None)
-    answers = Answers(np.eye(3)[[1] * 20], np.ones(20, dtype=bool), 1.0)
-    results, _ = Scoring(
-        labelled=labelled, train_labels=[1, 1], answers=answers, row="r", setting="s", record=record, resamples=9
-    ).scored()
+    answers = stored(labelled, np.eye(3)[[1] * 20], [1, 1])
+    results, _ = Scoring(answers=answers, record=record, resamples=9).scored()
     found = {one.row: one.value for one in results if (one.table, one.column) == (TABLE, "Accuracy")}
     assert found == {"r": 100, "Majority class": 100, "Stratified random": 100}
 
 
 def test_the_report_says_over_which_classes_f1_is(tmp_path: Path) -> None:
     record = RunRecord(baseline="classifier", data=DataUsed("3mdbench", "test", None, "d" * 64))
-    answers = Answers(np.eye(3)[[0, 1, 1]] * 5, np.ones(3, dtype=bool), 1.0)
     for shown, said in (
         ((0, 0, 1), "F1 over the 2 of 3 classes that occur among them,"),
         ((0, 1, 2), "all 3 classes,"),
     ):
         own = [Photo(str(at), label, str(at), bytes) for at, label in enumerate(shown)]
         labelled = Labelled(("x", "y", "z"), ("", "", ""), {"test": own}, {}, record.data, None)
-        results, content = Scoring(
-            labelled=labelled, train_labels=[0, 1, 2], answers=answers, row="r", setting="s", record=record, resamples=9
-        ).scored()
+        answers = stored(labelled, np.eye(3)[[0, 1, 1]] * 5, [0, 1, 2])
+        results, content = Scoring(answers=answers, record=record, resamples=9).scored()
         macro = next(one for one in results if one.column == "Macro F1" and one.row == "r")
         assert ("2 of 3 classes" in macro.note) == (len(set(shown)) == 2)
         content |= {"history": [], "best_epoch": 0, "unreadable": {}}
