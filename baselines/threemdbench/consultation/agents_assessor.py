@@ -22,7 +22,7 @@ _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _HEDGED = re.compile(
     r"\b(?:might|may|could|possibl[ey]|perhaps|maybe|rule out|suspect|likely|not|no|unless|if)\b", re.IGNORECASE
 )
-_MOST_NAMES = 3  # a doctor who gives more has settled on none
+MOST_NAMES = 3  # a doctor who gives more has settled on none
 _TOO_LONG = 1_200  # characters of one reply
 _GOOD = 6  # how many of the seven other items make "excellent"
 _FAIR = 4
@@ -54,20 +54,20 @@ def stated_diagnoses(utterances: Sequence[str]) -> list[str]:
     ['stye']
     """
     for utterance in reversed(utterances):
-        stated = [sentence for sentence in _statements(utterance) if not _HEDGED.search(sentence)]
+        stated = [sentence for sentence in statements(utterance) if not _HEDGED.search(sentence)]
         names = list(dict.fromkeys(d.name for sentence in stated for _, d in named_in(sentence)))
         if names:
-            return names if len(names) <= _MOST_NAMES else []
+            return names if len(names) <= MOST_NAMES else []
     return []
 
 
 def scored(doctor: Sequence[str], gold: str) -> dict[str, int]:
     """Scores of the items from the doctor's words. Advice counts only from a doctor who has given a diagnosis."""
     questions = " ".join(sentence for text in doctor for sentence in _SENTENCE.findall(text) if sentence.endswith("?"))
-    statements = " ".join(sentence for text in doctor for sentence in _statements(text))
+    stated = " ".join(sentence for text in doctor for sentence in statements(text))
     names = stated_diagnoses(doctor)
     texts = {"1.1": questions, "1.2": questions, "2.1": " ".join(doctor)}
-    scores = {item: int(bool(sign.search(texts.get(item, statements)))) for item, sign in _SIGNS.items()}
+    scores = {item: int(bool(sign.search(texts.get(item, stated)))) for item, sign in _SIGNS.items()}
     if not names:
         scores |= {"1.3": 0, "3.1": 0, "3.2": 0}
     if max(map(len, doctor)) > _TOO_LONG:
@@ -77,7 +77,8 @@ def scored(doctor: Sequence[str], gold: str) -> dict[str, int]:
     return {**scores, OVERALL: overall}
 
 
-def _statements(text: str) -> list[str]:
+def statements(text: str) -> list[str]:
+    """The sentences that are no questions."""
     return [sentence for sentence in _SENTENCE.findall(text) if not sentence.endswith("?")]
 
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from baselines.dialogue.game import Script
 from baselines.dialogue.lines import lines_of
+from baselines.threemdbench.consultation.agents_assessor import MOST_NAMES, statements
 from baselines.threemdbench.consultation.record import Case
 from loaders.files.bundled import bundled
 from loaders.models.messages import Message
@@ -30,12 +31,10 @@ _TOPICS = tuple(
 )
 _OPEN_QUESTION = re.compile(r"symptom|anything else|what else|notice|describe|tell me (?:more|about)", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]{3,}")
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 _COMMON = frozenset(
     "about and any anything are been but can could did does ever for from had has have how its more most much not one "
     "other some such that the their there they this was were what when where which who with would yes you your".split()
 )
-_MOST_NAMES = 3  # a doctor who lists more has given no diagnosis
 
 _SUBJECT = frozenset(
     "that when where before after while if because as and or but since until what which who though whether then".split()
@@ -100,8 +99,7 @@ def answering(question: str, facts: Sequence[str]) -> list[str]:
 @lru_cache(maxsize=256)  # each turn goes through the whole conversation again
 def gives_diagnosis(text: str) -> bool:
     """Whether a doctor's message states a diagnosis, outside questions and not as one of many."""
-    stated = " ".join(sentence for sentence in _SENTENCE.findall(text) if not sentence.rstrip().endswith("?"))
-    return 0 < len({diagnosis.name for _, diagnosis in named_in(stated)}) <= _MOST_NAMES
+    return 0 < len({diagnosis.name for _, diagnosis in named_in(" ".join(statements(text)))}) <= MOST_NAMES
 
 
 def in_first_person(fact: str) -> str:

@@ -90,13 +90,15 @@ def scrub(answer: Answer) -> tuple[str, str | None, set[str]]:
     flags |= {"control"} if found else set()
     thoughts = [answer.thought] if answer.thought else []  # the provider has separated them
     for _ in range(_MAX_NESTED):
-        text, found = _without_tokens(text)
-        flags |= {"special_token"} if found else set()
+        text, tokens = _without_tokens(text)
+        flags |= {"special_token"} if tokens else set()
         text, thought = without_thoughts(text)
-        if thought is None:
-            break
-        thoughts.append(thought)  # what stood around it may be a token now
+        if thought is not None:
+            thoughts.append(thought)
+        elif not tokens:
+            break  # else what stood around a token or a thought may be a token now
     else:
+        # Only deliberate text nests so deeply: then every bracket is removed, so that none can form a token.
         text = _BRACKETS.sub("", text)
     flags |= {"thought"} if thoughts else set()
     thought = "\n".join(filter(None, thoughts)) if thoughts else None
@@ -168,16 +170,9 @@ def salvaged(text: str) -> tuple[str | None, str]:
 
 
 def _without_tokens(text: str) -> tuple[str, int]:
-    """Repeats until nothing changes, since removing one token may form another."""
-    found = 0
     if "<" not in text and "[" not in text:
-        return text, found
-    for _ in range(_MAX_NESTED):
-        text, headers = _HEADER.subn(lambda match: f"\n{match[1] or match[2] or match[3]}: ", text)
-        text, instructions = _INSTRUCTION.subn(lambda m: "\nassistant: " if m[1] else "\nuser: ", text)
-        text, tokens = _TOKEN.subn("", text)
-        if not headers + instructions + tokens:
-            return text, found
-        found += headers + instructions + tokens
-    # Only deliberate text nests so deeply: then every bracket is removed, so that none can form a token.
-    return _BRACKETS.sub("", text), found
+        return text, 0
+    text, headers = _HEADER.subn(lambda match: f"\n{match[1] or match[2] or match[3]}: ", text)
+    text, instructions = _INSTRUCTION.subn(lambda match: "\nassistant: " if match[1] else "\nuser: ", text)
+    text, tokens = _TOKEN.subn("", text)
+    return text, headers + instructions + tokens
