@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import typer
 
-from baselines.dialogue.decoding import with_decoding
+from baselines.dialogue.game import with_decoding
 from baselines.dialogue.planned import CHARACTERS, FEW, estimate
 from baselines.results.power import ALPHA, POWER
 from loaders.errors import InputError, how_many

@@ -12,10 +12,11 @@ killed run resumes in the middle of a dialogue: the game is replayed from the st
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar, Unpack, cast
 
 from loaders.errors import ModelError
+from loaders.files.bundled import grouped
 from loaders.models.messages import Answer, Decoding, Message
 
 Case = TypeVar("Case")
@@ -100,3 +101,36 @@ def agent_named(by_role: Mapping[str, Mapping[str, ScriptedAgent]], role: str, n
         do = "Pass one of these, or the name of a model" if agents else ""
         raise ModelError(f"scripted/{name}", found=found, expected=known, do=do)
     return agents[name]
+
+
+Changes = Mapping[str, Mapping[str, Any]]
+"""Role -> fields of its `Decoding`; None for a field that is not to be sent."""
+
+
+def with_decoding(game: Game[Case, Record], changes: Changes) -> Game[Case, Record]:
+    """The game with these fields of its roles' decoding replaced, in its settings too.
+
+    A request for which the game sets its own value on purpose, such as an assessor's second try at a higher
+    temperature, keeps that value. A field that is not to be sent is sent by no request: the model would refuse it.
+    """
+    if not changes:
+        return game
+
+    async def play(case: Case, ask: Ask) -> Record:
+        async def changed(role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:
+            usual: Mapping[str, Any] = game.decoding.get(role, {})
+            drawn: dict[str, Any] = dict(how)
+            for name, value in changes.get(role, {}).items():
+                if value is None or drawn.get(name) == usual.get(name):
+                    drawn[name] = value
+            return await ask(role, messages, **cast(Asking, drawn))
+
+        return await game.play(case, changed)
+
+    replaced = {role: cast(Decoding, {**game.decoding.get(role, {}), **fields}) for role, fields in changes.items()}
+    return replace(game, play=play, decoding={**game.decoding, **replaced})
+
+
+def lines_of(package: str, name: str) -> dict[str, tuple[str, ...]]:
+    """What scripted agents say, from a table (kind, line) beside their module: kind -> its lines, in order."""
+    return {kind: tuple(row["line"] for row in rows) for kind, rows in grouped(package, name).items()}

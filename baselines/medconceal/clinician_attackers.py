@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from baselines.dialogue.game import ScriptedAgent
-from baselines.dialogue.lines import lines_of
+from baselines.dialogue.game import ScriptedAgent, lines_of
 from baselines.medconceal.clinician_scripted import agent, cycle
 from baselines.medconceal.record import FEATURES
 from loaders.medconceal import CATEGORIES

@@ -15,8 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from baselines.dialogue.game import Drawing, Script, ScriptedAgent
-from baselines.dialogue.lines import lines_of
+from baselines.dialogue.game import Drawing, Script, ScriptedAgent, lines_of
 from baselines.medconceal.clinician import DECIDE, SUBMIT
 from baselines.medconceal.words import SENTENCE_END
 from loaders.models.messages import Message

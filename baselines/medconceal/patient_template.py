@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from baselines.dialogue.lines import lines_of
+from baselines.dialogue.game import lines_of
 from loaders.medconceal import Literacy, Openness
 
 Phase = Literal["reserved", "resisting", "accepting"]

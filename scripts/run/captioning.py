@@ -12,9 +12,8 @@ from typing import Annotated, Unpack
 
 import typer
 
-from baselines.dialogue.decoding import with_decoding
 from baselines.dialogue.game import Asking as Asked
-from baselines.dialogue.game import Game, ScriptedAgent
+from baselines.dialogue.game import Game, ScriptedAgent, with_decoding
 from baselines.dialogue.played import DIALOGUES, PlayedCase
 from baselines.dialogue.playing import Player, Scripted, request_name
 from baselines.medlaybench_v.captioning import (

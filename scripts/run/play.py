@@ -14,9 +14,8 @@ from typing import Annotated, Any
 
 import typer
 
-from baselines.dialogue.decoding import Changes, with_decoding
 from baselines.dialogue.evaluation import MAX_INVALID
-from baselines.dialogue.game import Case, Game, Record, Script, ScriptedAgent
+from baselines.dialogue.game import Case, Changes, Game, Record, Script, ScriptedAgent, with_decoding
 from baselines.dialogue.played import DIALOGUES
 from baselines.dialogue.playing import Player, Scripted
 from baselines.dialogue.run import Played, Prices, play_run

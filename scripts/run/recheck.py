@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from baselines.dialogue.decoding import with_decoding
+from baselines.dialogue.game import with_decoding
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.run import RunRecord, check_baseline, read_run
 from baselines.threemdbench.consultation.agents import scripted_agent

@@ -5,12 +5,13 @@ A test photo that cannot be decoded counts as a wrong answer, and is reported; i
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats, Ints
@@ -59,21 +60,23 @@ class Scoring:
 
     def scored(self) -> tuple[list[Result], dict[str, Any]]:
         """All numbers, and what the report draws: tables by class and domain, confusions, calibration."""
-        order = ranked(self.logits, self.answers.readable)
-        predicted = [places[0] if places else None for places in order]
-        in_top = np.array([true in (places or [])[:TOP] for places, true in zip(order, self.truth, strict=True)])
         rivals: dict[tuple[str, str], Sequence[int | None]] = {
-            self.own: predicted,
-            (MAJORITY, _BLIND): self._majority(),
+            self.own: self.predicted,
+            (MAJORITY, _BLIND): [int(self._trained.argmax())] * len(self.truth),
             (STRATIFIED, _BLIND): self._stratified(),
         }
-        boots = {who: self._bootstrap(given) for who, given in rivals.items()}
+        there, _ = occurring(self.truth, self.labels)
+        boots = {
+            who: bootstrap_classification(self.truth, given, there, **self._draws) for who, given in rivals.items()
+        }
         overall = [cell for who, boot in boots.items() for cell in self._overall(*who, boot)]
-        overall.append(self._lead(boots))
-        top = bootstrap_means(in_top, **self._draws, within=(0, 1))
+        own, other = boots[self.own], boots[MAJORITY, _BLIND]
+        lead = Bootstrap(own.estimates - other.estimates, own.replicates - other.replicates, (-1, 1), own.units)
+        overall.append(self._cell("Macro F1, lead over majority", lead, 1, unit="percentage points"))
+        top = bootstrap_means(self.in_top, **self._draws, within=(0, 1))
         overall.append(self._cell("Top-3", top, 0))
-        by_class, rows = self._by_class(predicted, in_top)
-        by_domain, domains = self._by_domain(predicted)
+        by_class, rows = self._by_class()
+        by_domain, domains = self._by_domain()
         calibrated, calibration = self._calibration()
         content = {
             "row": self.answers.row,
@@ -85,19 +88,18 @@ class Scoring:
             "top": TOP,
             "classes": rows,
             "domains": domains,
-            "confusions": self._confusions(predicted),
+            "confusions": self._confusions(),
             "calibration": calibration,
         }
         return overall + calibrated + by_domain + by_class, content
 
     def by_slice(self, sides: Sides) -> list[Result]:
         """Share of right answers, and of right ones among the first three, by the columns of `sides`."""
-        first, three = {}, {}
-        order = ranked(self.logits, self.answers.readable)
-        for photo, label, places in zip(self.answers.keys, self.truth, order, strict=True):
-            first[photo] = float(places is not None and places[0] == label)
-            three[photo] = float(label in (places or [])[:TOP])
-        marks = {"Accuracy": first, "Top-3": three}
+        first = [given == label for given, label in zip(self.predicted, self.truth, strict=True)]
+        marks = {
+            name: dict(zip(self.answers.keys, map(float, right), strict=True))
+            for name, right in (("Accuracy", first), ("Top-3", self.in_top))
+        }
         measures = [Measure(name, "percent", "up", values, 100, (0, 1)) for name, values in marks.items()]
         return sliced(
             measures, sides, record=self.record, paper=paper_of(self.record), row=self.answers.row,
@@ -110,6 +112,18 @@ class Scoring:
     @cached_property
     def logits(self) -> Floats:
         return self.answers.matrix()
+
+    @cached_property
+    def order(self) -> list[list[int] | None]:
+        return ranked(self.logits, self.answers.readable)
+
+    @cached_property
+    def predicted(self) -> list[int | None]:
+        return [places[0] if places else None for places in self.order]
+
+    @cached_property
+    def in_top(self) -> NDArray[np.bool_]:
+        return np.array([true in (places or [])[:TOP] for places, true in zip(self.order, self.truth, strict=True)])
 
     @property
     def own(self) -> tuple[str, str]:
@@ -128,17 +142,10 @@ class Scoring:
         """The same resamples for every number, so that differences are paired."""
         return {"resamples": self.resamples, "seed": self.seed, "clusters": self.answers.groups}
 
-    def _bootstrap(self, predicted: Sequence[Hashable]) -> Bootstrap:
-        labels, _ = occurring(self.truth, self.labels)
-        return bootstrap_classification(self.truth, predicted, labels, **self._draws)
-
     @cached_property
     def _trained(self) -> Ints:
         """Training photos of each class."""
         return np.bincount(self.answers.train_labels, minlength=len(self.labels))
-
-    def _majority(self) -> list[int]:
-        return [int(self._trained.argmax())] * len(self.truth)
 
     def _stratified(self) -> list[int]:
         """Classes drawn with the training photos' class shares, seeded for each photo by its id."""
@@ -159,15 +166,10 @@ class Scoring:
             cells.append(self._cell("F1", boot, 2, table="Table 5", group=cases, row=row, setting=own))
         return cells
 
-    def _lead(self, boots: dict[tuple[str, str], Bootstrap]) -> Result:
-        own, other = boots[self.own], boots[MAJORITY, _BLIND]
-        gap = Bootstrap(own.estimates - other.estimates, own.replicates - other.replicates, (-1, 1), own.units)
-        return self._cell("Macro F1, lead over majority", gap, 1, unit="percentage points")
-
-    def _by_class(self, predicted: Sequence[int | None], in_top: Any) -> tuple[list[Result], list[dict[str, Any]]]:
-        scores = classification_scores(self.truth, predicted, self.labels)
+    def _by_class(self) -> tuple[list[Result], list[dict[str, Any]]]:
+        scores = classification_scores(self.truth, self.predicted, self.labels)
         true = np.array(self.truth)
-        boot = bootstrap_f1(self.truth, predicted, self.labels, **self._draws)
+        boot = bootstrap_f1(self.truth, self.predicted, self.labels, **self._draws)
         results, rows = [], []
         for at, name in enumerate(self.answers.classes):
             support = int(scores.support[at])
@@ -181,12 +183,12 @@ class Scoring:
                     "precision": float(scores.precision[at]),
                     "recall": float(scores.recall[at]),
                     "f1": _triple(boot, at),
-                    "top3": float(in_top[true == at].mean()) if support else None,
+                    "top3": float(self.in_top[true == at].mean()) if support else None,
                 }
             )
         return results, rows
 
-    def _by_domain(self, predicted: Sequence[int | None]) -> tuple[list[Result], list[dict[str, Any]]]:
+    def _by_domain(self) -> tuple[list[Result], list[dict[str, Any]]]:
         """Cases with gold in the domain, weighted F1 over the domain's labels (3M-G33)."""
         results, rows = [], []
         for domain, classes in self._domains():
@@ -196,7 +198,7 @@ class Scoring:
             truth = [self.truth[at] for at in inside]
             boot = bootstrap_classification(
                 truth,
-                [predicted[at] for at in inside],
+                [self.predicted[at] for at in inside],
                 occurring(truth, classes)[0],
                 **self._draws | {"clusters": [self.answers.groups[at] for at in inside]},
             )
@@ -210,11 +212,11 @@ class Scoring:
         names = dict.fromkeys(domain for domain in self.answers.domains if domain)
         return [(name, [at for at, domain in enumerate(self.answers.domains) if domain == name]) for name in names]
 
-    def _confusions(self, predicted: Sequence[int | None]) -> list[dict[str, Any]]:
+    def _confusions(self) -> list[dict[str, Any]]:
         """Counts of answers, true class down: a domain's classes, those of all other domains together, no answer."""
         tables = []
         for domain, classes in self._domains() or [("all classes", list(self.labels))]:
-            counts = confusion(self.truth, predicted, classes)
+            counts = confusion(self.truth, self.predicted, classes)
             if counts.sum():
                 names = [self.answers.classes[label] for label in classes]
                 tables.append({"domain": domain, "classes": names, "counts": counts.tolist()})

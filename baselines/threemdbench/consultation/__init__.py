@@ -10,7 +10,7 @@ ending      whether a patient's BREAK ends the dialogue
 game        the dialogue as a `baselines.dialogue.game.Game`
 assessor    asked until its answer can be read: which diagnosis the doctor gave (naming), and its scores of the eight
             Mini-CEX items (reading); recheck: how far they can be moved
-agents      scripted patients, doctors and assessors by name, all stand-ins: agents_*
+agents      scripted doctors, and with agents_* patients and assessors by name: all stand-ins
 diagnosis   names -> F1; tables, differences, names, physicians: what is reported
 selection   choosing patient and assessor (Tables 3 and 4): selection_*
 """

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from baselines.dialogue.game import Script, ScriptedAgent
+from baselines.dialogue.game import Script
 from baselines.threemdbench.consultation.assessor import as_items
 from baselines.threemdbench.consultation.diagnosis import NONE
 from baselines.threemdbench.consultation.reading import OVERALL
@@ -80,6 +80,3 @@ def scored(doctor: Sequence[str], gold: str) -> dict[str, int]:
 def statements(text: str) -> list[str]:
     """The sentences that are no questions."""
     return [sentence for sentence in _SENTENCE.findall(text) if not sentence.endswith("?")]
-
-
-ASSESSORS: dict[str, ScriptedAgent] = {"assessor": assessor}

@@ -12,8 +12,7 @@ import zlib
 from collections.abc import Sequence
 from functools import lru_cache
 
-from baselines.dialogue.game import Script
-from baselines.dialogue.lines import lines_of
+from baselines.dialogue.game import Script, lines_of
 from baselines.threemdbench.consultation.agents_assessor import MOST_NAMES, statements
 from baselines.threemdbench.consultation.record import Case
 from loaders.files.bundled import bundled

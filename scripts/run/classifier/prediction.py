@@ -6,9 +6,8 @@ from pathlib import Path
 
 from baselines.results.run import ModelUsed, RunRecord, because, check_baseline, read_run
 from baselines.statistics.arrays import Floats
-from baselines.threemdbench.classifier.classes import Classes
 from baselines.threemdbench.classifier.cues import TOP
-from baselines.threemdbench.classifier.data import UNKNOWN, Labelled
+from baselines.threemdbench.classifier.data import UNKNOWN, Classes, Labelled
 from baselines.threemdbench.classifier.network import Network
 from baselines.threemdbench.classifier.scoring import FINE_TUNED, SCRATCH
 from baselines.threemdbench.classifier.stored import read_stored

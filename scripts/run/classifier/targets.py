@@ -13,8 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from baselines.results.run import DataUsed
-from baselines.threemdbench.classifier.classes import Classes
-from baselines.threemdbench.classifier.data import FOLDER, UNKNOWN, Labelled, Photo, digest_of_lines, from_release
+from baselines.threemdbench.classifier.data import (
+    FOLDER,
+    UNKNOWN,
+    Classes,
+    Labelled,
+    Photo,
+    digest_of_lines,
+    from_release,
+)
 from builders.curation.folders import File
 from builders.curation.photo_sets import photo_set
 from loaders.corpus import OFFICIAL, is_path

@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from baselines.dialogue.decoding import with_decoding
-from baselines.dialogue.game import Ask, Game
+from baselines.dialogue.game import Ask, Game, with_decoding
 from baselines.dialogue.playing import Playing
 from loaders.models.endpoint import TALK
 from loaders.models.messages import Answer, ChatModel, Message

@@ -32,9 +32,8 @@ from baselines.results.comparison import FinishedRun
 from baselines.results.run import DataUsed, RunRecord
 from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, fit_temperature, log_loss, probabilities
-from baselines.threemdbench.classifier.classes import Classes
 from baselines.threemdbench.classifier.cues import More, Search, read_cues, write_cues
-from baselines.threemdbench.classifier.data import UNKNOWN, Labelled, Photo, from_folder
+from baselines.threemdbench.classifier.data import UNKNOWN, Classes, Labelled, Photo, from_folder
 from baselines.threemdbench.classifier.network import Input, open_network
 from baselines.threemdbench.classifier.pictures import Pictures
 from baselines.threemdbench.classifier.probe import open_backbone

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from baselines.threemdbench.consultation import agents_doctors
-from baselines.threemdbench.consultation.agents import AGENTS, BY_ROLE, scripted_agent
+from baselines.threemdbench.consultation import agents
+from baselines.threemdbench.consultation.agents import AGENTS, ATTACKERS, BY_ROLE, by_keywords, cues_in, scripted_agent
 from baselines.threemdbench.consultation.agents_assessor import scored, stated_diagnoses
-from baselines.threemdbench.consultation.agents_doctors import ATTACKERS, by_keywords, cues_in
 from baselines.threemdbench.consultation.agents_patient import MANNERS, answering, gives_diagnosis, in_first_person
 from baselines.threemdbench.consultation.diagnosis import first_name
 from baselines.threemdbench.consultation.record import ITEMS, Consultation
@@ -97,11 +96,11 @@ def test_cues_are_found_in_any_wording() -> None:
 
 
 def test_keywords_are_of_every_diagnosis() -> None:
-    path = Path(inspect.getfile(agents_doctors)).with_name("keywords.csv")
+    path = Path(inspect.getfile(agents)).with_name("keywords.csv")
     rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     assert [row["diagnosis"] for row in rows] == list(NAMES)
     assert all(row["keywords"] == row["keywords"].casefold() for row in rows)
-    assert by_keywords("nothing that is known") == agents_doctors.MAJORITY
+    assert by_keywords("nothing that is known") == agents.MAJORITY
     assert by_keywords("nothing that is known", ("stye", "acne", "warts")) == "stye"
 
 

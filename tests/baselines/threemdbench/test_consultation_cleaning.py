@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.threemdbench.consultation.agents_doctors import ATTACKERS
+from baselines.threemdbench.consultation.agents import ATTACKERS
 from baselines.threemdbench.consultation.cleaning import (
     FLAGS,
     MAX_CHARS,

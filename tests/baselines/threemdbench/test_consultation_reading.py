@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from baselines.threemdbench.consultation.agents_doctors import ATTACKERS
+from baselines.threemdbench.consultation.agents import ATTACKERS
 from baselines.threemdbench.consultation.assessor import assess
 from baselines.threemdbench.consultation.reading import scores_in
 from baselines.threemdbench.consultation.record import ITEMS
