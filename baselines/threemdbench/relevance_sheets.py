@@ -75,10 +75,8 @@ def write_relevance_sheets(
     `rows` are those of the test split, images as stored (`{"bytes": …, "path": …}`). One case of each diagnosis is
     drawn by seed, whatever the order of the rows; each rater gets the diagnoses in a different order.
 
-    Raises InputError on no rater, no row, a row without photo or complaints, or an existing file.
+    Raises InputError on no row, a row without photo or complaints, or an existing file.
     """
-    if raters < 1:
-        raise InputError("--raters", found=str(raters), expected="1 at least")
     drawn = drawn_cases(rows, seed)
     folder = path.with_name(f"{path.stem}-photos")
     contents: dict[Path, bytes] = {}

@@ -51,10 +51,9 @@ def check_columns(columns: Sequence[str]) -> Sequence[str]:
 def sides_of(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], where: str) -> dict[str, dict[str, str]]:
     """The slice of every case for each column; a case for which a column is empty is in none.
 
-    Raises: InputError for a column that the corpus does not have, or that is empty in all these rows.
+    Raises: InputError as `check_columns`, and for a column that is empty in all these rows.
     """
-    check_columns(columns)
-    sides: dict[str, dict[str, str]] = {column: {} for column in columns}
+    sides: dict[str, dict[str, str]] = {column: {} for column in check_columns(columns)}
     for row in rows:
         for column, of_case in sides.items():
             if row.get(column) not in (None, ""):

@@ -20,9 +20,8 @@ from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats
 from baselines.statistics.resampling import Draws, Interval, bootstrap_ratios
 from baselines.statistics.significance import wilson_interval
-from baselines.threemdbench.consultation.names import PAPER, check_candidates, model_name
+from baselines.threemdbench.consultation.names import PAPER, model_name
 from baselines.threemdbench.consultation.selection_game import Trial
-from loaders.errors import InputError
 from loaders.models.sentences import SentenceEncoder
 
 TABLE, SETTING = "Table 3", "Patient Agent candidate"
@@ -78,19 +77,12 @@ def results(
     resamples: int = 1000,
     seed: int = 0,
 ) -> list[Result]:
-    """Table 3: the three metrics with intervals over cases, mean ranks, and what could not be rated.
-
-    Raises InputError on no candidate, two of one row, or one without a trial.
-    """
-    check_candidates([candidate.model for candidate in candidates])
+    """Table 3: the three metrics with intervals over cases, mean ranks, and what could not be rated."""
     draws: Draws = {"resamples": resamples, "seed": seed}
+    rated = [_marks(candidate.trials, encoder) for candidate in candidates]
     cells: list[Result] = []
-    rated = []
-    for candidate in candidates:
-        if not candidate.trials:
-            raise InputError(candidate.model, found="no dialogue", expected="one at least")
-        rated.append(_marks(candidate.trials, encoder))
-        cells += _metrics(candidate.model, rated[-1], encoder, record, draws)
+    for candidate, marks in zip(candidates, rated, strict=True):
+        cells += _metrics(candidate.model, marks, encoder, record, draws)
         cells += _unrated(candidate, record, draws)
     return cells + (_ranks(candidates, rated, record) if len(candidates) > 1 else [])
 

@@ -26,7 +26,7 @@ from baselines.statistics.resampling import Draws, percentile_interval
 from baselines.statistics.significance import wilson_interval
 from baselines.threemdbench.consultation.assessor import assess, extract, transcript
 from baselines.threemdbench.consultation.diagnosis import NONE, first_name, is_none, parts, weighted_f1
-from baselines.threemdbench.consultation.names import PAPER, check_candidates, model_name
+from baselines.threemdbench.consultation.names import PAPER, model_name
 from baselines.threemdbench.consultation.protocol import BEDSIDE
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Case, Extraction
 from baselines.threemdbench.consultation.selection_raters import (
@@ -38,7 +38,6 @@ from baselines.threemdbench.consultation.selection_raters import (
     Key,
     taken_for_zero,
 )
-from loaders.errors import InputError
 from loaders.models.messages import Message
 from loaders.models.prompts import Prompts
 from loaders.threemdbench import NAMES
@@ -110,17 +109,14 @@ def results(
     """Table 4: mean kappa and extraction F1 with intervals over dialogues, kappa by item, what could not be assessed.
 
     A dialogue that a candidate failed to assess is left out of its kappas and reported; for its extraction, it is a
-    wrong answer. Raises InputError on no candidate, two of one row, or one that assessed none of the dialogues.
+    wrong answer.
     """
-    check_candidates([candidate.model for candidate in candidates])
     draws: Draws = {"resamples": resamples, "seed": seed}
     return [cell for candidate in candidates for cell in _of(candidate, annotations, record, draws)]
 
 
 def _of(candidate: AssessorCandidate, annotations: Annotations, record: RunRecord, draws: Draws) -> list[Result]:
     by_key = {verdict.key: verdict for verdict in candidate.assessed}
-    if not any(key in by_key for key in annotations.dialogues):
-        raise InputError(candidate.model, found="no dialogue that was annotated", expected="the annotated dialogues")
     graded = {
         at: verdict.assessment.items
         for at, key in enumerate(annotations.dialogues)

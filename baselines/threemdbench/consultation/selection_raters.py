@@ -124,8 +124,6 @@ def write_sheets(
 
     Raises InputError on too few dialogues, or an existing file, since a sheet may hold hours of work.
     """
-    if raters < 1:
-        raise InputError("raters", found=str(raters), expected="1 or more")
     chosen = drawn(dialogues, count, seed)
     numbers = {dialogue.key: number for number, dialogue in numbered(chosen).items()}
 
@@ -238,10 +236,8 @@ def agreement(annotations: Annotations, *, resamples: int = 1000, seed: int = 0)
 
     A rater is careless if the others agree among themselves better than with it, by at least `CARELESS` and with the
     whole interval of the difference above 0. The worst such rater is removed and the others are checked again, as
-    long as three are left. Raises InputError on fewer than two raters.
+    long as three are left.
     """
-    if len(annotations.raters) < 2:
-        raise InputError("raters", found=f"{len(annotations.raters)}", expected="2 or more")
     kappas = _Kappas(annotations, resamples, seed)
     everyone = list(combinations(annotations.raters, 2))
     by_rater = {rater: kappas.of([pair for pair in everyone if rater in pair]) for rater in annotations.raters}

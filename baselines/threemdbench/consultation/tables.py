@@ -63,13 +63,10 @@ def results(
     If `sides` gives the slice of each case for a column, correct diagnoses (strict), the items of the rubric and
     the length are repeated for each slice.
 
-    Raises InputError on no consultation, several settings, or a diagnosis or item that the paper does not know.
+    Raises InputError on no consultation, or a diagnosis that is none of the 34.
     """
     if not consultations:
         raise InputError("consultations", found="none", expected="one at least")
-    settings = sorted({played.setting for played in consultations})
-    if len(settings) > 1:
-        raise InputError("consultations", found=f"settings {', '.join(settings)}", expected="those of one setting")
     run = _Run(consultations, record, unfinished, lost, draws)
     parts = (run.diagnoses, run.utterances, run.rates, run.rubric, run.by_domain, run.by_temperament)
     return [cell for part in (*parts, run.temperament_tests) for cell in part()] + run.by_slice(sides)

@@ -242,8 +242,6 @@ def test_several_photos_of_a_patient_make_no_interval_narrower() -> None:
 def test_no_consultation_and_several_settings_are_errors() -> None:
     with pytest.raises(InputError, match="none"):
         results([], record())
-    with pytest.raises(InputError, match="dialogue, dialogue"):
-        results([consultation(0), consultation(1, setting="dialogue")], record())
 
 
 def test_every_setting_has_a_name_of_the_paper_but_our_own() -> None:

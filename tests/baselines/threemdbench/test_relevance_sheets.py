@@ -126,8 +126,6 @@ def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
         write_relevance_sheets([], tmp_path / "s.csv")
     with pytest.raises(InputError, match="rows of the test split"):
         write_relevance_sheets([{**rows()[0], "complaints": []}], tmp_path / "s.csv")
-    with pytest.raises(InputError, match="1 at least"):
-        write_relevance_sheets(rows(), tmp_path / "s.csv", raters=0)
     write_relevance_sheets(rows(), tmp_path / "s.csv")
     with pytest.raises(InputError, match="an existing"):
         write_relevance_sheets(rows(), tmp_path / "s.csv")
