@@ -61,36 +61,30 @@ def estimate(
     count = min(FEW, len(cases))
     chosen = [cases[at * (len(cases) - 1) // max(1, count - 1)] for at in range(count)]
     taken = {role: Spent() for role in game.roles}
+
+    async def play(case: Case) -> None:
+        scripts: dict[str, Script] = {}
+
+        async def ask(role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:
+            agent = agents[role]
+            if agent is None:
+                schema = how.get("json_schema")
+                text = _SENTENCE if schema is None else json.dumps(_filled(schema))
+            else:
+                text = scripts.setdefault(role, agent(case))(messages)
+            if role in scripted or not how.get("attempt"):
+                taken[role].add(Spent(1, asked(messages), tokens(text)))
+            return Answer(text, None, None, "stop")
+
+        await game.play(case, ask)
+
     for case in chosen:
-        asyncio.run(_play(game, case, agents, taken, scripted))
+        asyncio.run(play(case))
     share = epochs * len(cases) / len(chosen)
     return {
         role: Spent(round(one.requests * share), round(one.input_tokens * share), round(one.output_tokens * share))
         for role, one in taken.items()
     }
-
-
-async def _play(
-    game: Game[Case, Any],
-    case: Case,
-    agents: Mapping[str, ScriptedAgent | None],
-    taken: dict[str, Spent],
-    scripted: Collection[str],
-) -> None:
-    scripts: dict[str, Script] = {}
-
-    async def ask(role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:
-        agent = agents[role]
-        if agent is None:
-            schema = how.get("json_schema")
-            text = _SENTENCE if schema is None else json.dumps(_filled(schema))
-        else:
-            text = scripts.setdefault(role, agent(case))(messages)
-        if role in scripted or not how.get("attempt"):
-            taken[role].add(Spent(1, asked(messages), tokens(text)))
-        return Answer(text, None, None, "stop")
-
-    await game.play(case, ask)
 
 
 def _filled(schema: Mapping[str, Any]) -> Any:

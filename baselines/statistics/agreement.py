@@ -13,8 +13,6 @@ from baselines.statistics.arrays import Floats, Ints, as_columns, coded, places
 from baselines.statistics.resampling import Bootstrap, Draws, Interval, percentile_interval, resampled_sums
 from loaders.errors import InputError
 
-_POWERS = {"linear": 1, "quadratic": 2}
-
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
@@ -32,20 +30,20 @@ def cohen_kappa(
     second: Sequence[Hashable],
     labels: Sequence[Hashable],
     *,
-    weights: Literal["linear", "quadratic"] | None = None,
+    weights: Literal["quadratic"] | None = None,
     **draws: Unpack[Draws],
 ) -> Agreement:
     """Agreement of two raters over the same n items, beyond chance (Cohen, 1960; weighted: 1968).
 
-    `labels` are in order; a disagreement weighs 1, or by the distance of the two places in the list (linear,
-    quadratic). `observed` is the share of equal labels. The interval is the percentile bootstrap over items or
-    clusters; resamples in which kappa is undefined are left out. Raises InputError on a label that is not in `labels`.
+    `labels` are in order; a disagreement weighs 1, or the square of the distance of the two places in the list.
+    `observed` is the share of equal labels. The interval is the percentile bootstrap over items or clusters; resamples
+    in which kappa is undefined are left out. Raises InputError on a label that is not in `labels`.
     """
     place = places(labels)
     one, two = coded(first, place, "first"), coded(second, place, "second")
     if len(one) != len(two) or not len(one):
         raise InputError("second", found=f"{len(two)} labels", expected=f"{len(one)} (and at least 1), as first")
-    spread = _kappas(one[:, None], two[:, None], len(place), 0 if weights is None else _POWERS[weights], draws)
+    spread = _kappas(one[:, None], two[:, None], len(place), 0 if weights is None else 2, draws)
     kappa, observed = float(spread.estimates[0]), float((one == two).mean())
     if np.isnan(kappa):
         return Agreement(None, None, observed, len(one))

@@ -94,13 +94,17 @@ def open_network(
         import timm
     asked = PAPER.get(name, name)
     random = asked.startswith("random:")
-    architecture, shape = asked.removeprefix("random:"), {}
+    architecture = asked.removeprefix("random:")
+    options: dict[str, Any] = {"num_classes": classes, "drop_rate": dropout, "drop_path_rate": drop_path}
     if asked == "random:tiny":
-        architecture, shape = _TINY[0], dict(_TINY[1])
+        architecture, options = _TINY[0], options | _TINY[1]
     _check_known(timm, architecture)
+    config = timm.get_pretrained_cfg(architecture)
+    if (size or test_size) and config is not None and config.fixed_input_size:
+        options["img_size"] = size or test_size
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)  # for the head, and for everything if the weights are random
-        module = _created(timm, name, architecture, classes, dropout, drop_path, size or test_size, shape)
+        module = _created(timm, name, architecture, options)
     taken = _input(module, _TINY_SIZES if asked == "random:tiny" else None, size, test_size)
     if weights is not None:
         _load(name, module, weights)
@@ -142,25 +146,11 @@ def _check_known(timm: Any, architecture: str) -> None:
     )
 
 
-def _created(
-    timm: Any,
-    name: str,
-    architecture: str,
-    classes: int,
-    dropout: float,
-    drop_path: float,
-    size: int | None,
-    shape: dict[str, Any],
-) -> Any:
-    config = timm.get_pretrained_cfg(architecture)
-    if size and config is not None and config.fixed_input_size:
-        shape = {**shape, "img_size": size}
-    options = {"num_classes": classes, "drop_rate": dropout, "drop_path_rate": drop_path, **shape}
+def _created(timm: Any, name: str, architecture: str, options: dict[str, Any]) -> Any:
     for left_out in ((), ("drop_path_rate",), ("drop_path_rate", "drop_rate")):  # not every architecture knows them
+        known = {key: value for key, value in options.items() if key not in left_out}
         try:
-            return timm.create_model(
-                architecture, pretrained=False, **{key: value for key, value in options.items() if key not in left_out}
-            )
+            return timm.create_model(architecture, pretrained=False, **known)
         except TypeError as error:
             problem = error
     raise ModelError(name, found=f"cannot be made: {problem}", expected="an image classifier of timm") from problem

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from loaders.files.records import GROWN
-from loaders.threemdbench import PERSONALITIES
 
 Role = Literal["patient", "doctor"]
 Ended = Literal["break", "cap", "answer"]
@@ -41,10 +40,6 @@ class Case:
     cues: tuple[str, ...] | None = None
     assessor_image: bytes | Path | None = None
     group: str = ""
-
-    def __post_init__(self) -> None:
-        if self.temperament not in PERSONALITIES:
-            raise ValueError(f"unknown temperament {self.temperament!r}")
 
 
 @dataclass(frozen=True, slots=True)

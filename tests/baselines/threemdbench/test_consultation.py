@@ -450,11 +450,6 @@ def test_an_assessor_that_thinks_aloud_is_read() -> None:
     assert found.assessment is not None and found.assessment.attempts == 1
 
 
-def test_an_unknown_temperament_is_an_error() -> None:
-    with pytest.raises(ValueError, match="unknown temperament"):
-        case(temperament="neutral")
-
-
 def test_an_answer_may_stop_for_any_reason() -> None:
     cut = Answer("Since wh", 10, 512, "max_tokens")
     found, _ = played(patient=["It itches.", "BREAK"], doctor=[cut])
