@@ -82,6 +82,7 @@ def sliced(
 
     `groups` names what cases are resampled by; without it, each case is independent.
     """
+    groups = groups or {}
     cells: list[Result] = []
     for column, of_case in sides.items():
         for measure in measures:
@@ -89,14 +90,20 @@ def sliced(
             for case in sorted(measure.values):
                 if case in of_case:
                     parts.setdefault(of_case[case], []).append(case)
-            if not parts:
-                continue
-            tested = _tests(measure, parts, groups or {})
-            own = [
-                _cell(measure, side, cases, tested.get(side), len(parts) > 2, groups or {}, draws,
-                      paper=paper, table=f"By {column}", row=row, setting=setting, record=record)
-                for side, cases in sorted(parts.items())
-            ]  # fmt: skip
+            tested, own = _tests(measure, parts, groups), []
+            for side, cases in sorted(parts.items()):
+                values = [measure.values[case] for case in cases]
+                drawn = draws | {"clusters": [groups.get(case, case) for case in cases]}
+                value, ci95 = bootstrap_means(values, within=measure.within, **drawn).estimate(scale=measure.scale)
+                adjusted = " (Holm)" if len(parts) > 2 else ""
+                note = f"against all others p = {tested[side]:.3g}{adjusted}" if side in tested else ""
+                own.append(
+                    Result(
+                        paper=paper, table=f"By {column}", row=row, setting=setting, column=measure.name,
+                        split_or_group=side, value=value, unit=measure.unit, direction=measure.direction,
+                        n=len(cases), ci95=ci95, note=note, record=record,
+                    )
+                )  # fmt: skip
             cells += own
             if measure.direction != "none" and len({cell.value for cell in own}) > 1:
                 cells.append(_worst(own, measure))
@@ -125,25 +132,6 @@ def _by_group(measure: Measure, cases: Sequence[str], groups: Mapping[str, str])
     for case in cases:
         given.setdefault(groups.get(case, case), []).append(measure.values[case])
     return [fmean(own) for own in given.values()]
-
-
-def _cell(
-    measure: Measure,
-    side: str,
-    cases: Sequence[str],
-    p: float | None,
-    adjusted: bool,
-    groups: Mapping[str, str],
-    draws: Draws,
-    **place: Any,
-) -> Result:
-    clusters = [groups.get(case, case) for case in cases]
-    values = [measure.values[case] for case in cases]
-    boot = bootstrap_means(values, within=measure.within, **draws | {"clusters": clusters})
-    value, ci95 = boot.estimate(scale=measure.scale)
-    note = "" if p is None else f"against all others p = {p:.3g}{' (Holm)' * adjusted}"
-    return Result(column=measure.name, split_or_group=side, value=value, unit=measure.unit, direction=measure.direction,
-                  n=len(cases), ci95=ci95, note=note, **place)  # fmt: skip
 
 
 def _worst(cells: Sequence[Result], measure: Measure) -> Result:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from baselines.results.run import Direction, Result, RunRecord
+from baselines.results.run import Result, RunRecord
 from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.classification import (
     bootstrap_classification,
@@ -159,11 +159,11 @@ class Scoring:
         cells = [self._cell(column, boot, at, row=row, setting=setting) for at, column in enumerate(_SCORES)]
         if self.record.data.corpus == FOLDER:
             return cells
-        cells.append(self._cell("Macro F1", boot, 1, table="Table 8", group=_SPLIT, row=row, setting=setting))
+        cells.append(self._cell("Macro F1", boot, 1, table="Table 8", split_or_group=_SPLIT, row=row, setting=setting))
         if row in NETWORKS and setting == FINE_TUNED:
             cases = f"{self.record.data.split} ({len(self.truth)} {in_number(len(self.truth), 'case')})"
             own = "fine-tuned on the train part"
-            cells.append(self._cell("F1", boot, 2, table="Table 5", group=cases, row=row, setting=own))
+            cells.append(self._cell("F1", boot, 2, table="Table 5", split_or_group=cases, row=row, setting=own))
         return cells
 
     def _by_class(self) -> tuple[list[Result], list[dict[str, Any]]]:
@@ -243,33 +243,19 @@ class Scoring:
         return results, content
 
     def _cell(
-        self,
-        column: str,
-        boot: Bootstrap,
-        at: int,
-        *,
-        table: str = TABLE,
-        group: str | None = None,
-        row: str | None = None,
-        setting: str | None = None,
-        unit: str = "percent",
-        direction: Direction = "up",
-        n: int | None = None,
-        classes: Sequence[int] | None = None,
+        self, column: str, boot: Bootstrap, at: int, *, classes: Sequence[int] | None = None, **other: Any
     ) -> Result:
+        """A statistic of `boot`; `other` are fields of the result that differ from those of the first table."""
+        of: dict[str, Any] = {"table": TABLE, "row": self.answers.row, "setting": self.answers.setting}
+        of |= {"split_or_group": self.record.data.split, "unit": "percent", "direction": "up", "n": len(self.truth)}
+        of |= other
         value, low, high = _triple(boot, at)
-        missing = n == 0
-        note = f"{row}: no test photo" if missing else ""
+        number: dict[str, Any] = {"value": 100 * value, "ci95": (100 * low, 100 * high)}
         if column.startswith("Macro F1"):
-            note = occurring(self.truth, self.labels if classes is None else classes)[1]
-        return Result(
-            paper=paper_of(self.record), table=table, row=row or self.answers.row,
-            setting=setting or self.answers.setting, column=column,
-            split_or_group=self.record.data.split if group is None else group,
-            value=None if missing else 100 * value, unit=unit, direction=direction,
-            note=note, n=len(self.truth) if n is None else n,
-            ci95=None if missing else (100 * low, 100 * high), record=self.record,
-        )  # fmt: skip
+            number["note"] = occurring(self.truth, self.labels if classes is None else classes)[1]
+        if of["n"] == 0:
+            number = {"value": None, "note": f"{of['row']}: no test photo"}
+        return Result(paper=paper_of(self.record), column=column, record=self.record, **of, **number)
 
 
 def paper_of(record: RunRecord) -> str:
