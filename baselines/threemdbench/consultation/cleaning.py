@@ -33,7 +33,7 @@ FLAGS = (
 PLACEHOLDER = "[no reply]"
 MAX_CHARS = 4_000  # 512 tokens are about 2,500 characters
 _MAX_RAW = 20_000
-_MAX_NESTED = 10
+_MAX_NESTED = 20
 
 _STOPS = {"max_tokens": "max_tokens", "content_filter": "filtered", "model_length": "no_room"}
 
@@ -91,12 +91,13 @@ def scrub(answer: Answer) -> tuple[str, str | None, set[str]]:
     thoughts = [answer.thought] if answer.thought else []  # the provider has separated them
     for _ in range(_MAX_NESTED):
         text, tokens = _without_tokens(text)
-        flags |= {"special_token"} if tokens else set()
+        if tokens:
+            flags.add("special_token")
+            continue  # removing one token may form another
         text, thought = without_thoughts(text)
-        if thought is not None:
-            thoughts.append(thought)
-        elif not tokens:
-            break  # else what stood around a token or a thought may be a token now
+        if thought is None:
+            break
+        thoughts.append(thought)  # what stood around it may be a token now
     else:
         # Only deliberate text nests so deeply: then every bracket is removed, so that none can form a token.
         text = _BRACKETS.sub("", text)
