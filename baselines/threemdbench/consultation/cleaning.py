@@ -61,9 +61,10 @@ _TOKEN = re.compile(
 )
 
 _MARKS = r"[ \t>*_#\-\"'`“‘(\[]*"
+_ONE_LABEL = r"(?:patient|doctor|user|human|system|assistant|model|assessor|judge)[ \t*_)\]\"”]*[:：][*_]*[ \t]*"
+# One or, as in "Doctor: Patient: …", several of which each may be somebody else's.
 _LABEL = re.compile(
-    rf"(?:^{_MARKS}|(?<=[.!?…)\"”\]])[ \t]+[*_]*(?=(?-i:[A-Z])))"
-    r"(patient|doctor|user|human|system|assistant|model|assessor|judge)[ \t*_)\]\"”]*[:：][*_]*[ \t]*",
+    rf"(?:^{_MARKS}|(?<=[.!?…)\"”\]])[ \t]+[*_]*(?=(?-i:[A-Z])))({_ONE_LABEL}(?:{_MARKS}{_ONE_LABEL})*)",
     re.IGNORECASE | re.MULTILINE,
 )
 _OWN: dict[Role, frozenset[str]] = {
@@ -112,7 +113,7 @@ def spoken(role: Role, text: str, flags: set[str]) -> str:
     for match in _LABEL.finditer(text):
         kept.append(text[start : match.start()])
         start = match.end()
-        if match[1].casefold() not in _OWN[role]:
+        if not _OWN[role].issuperset(re.findall(r"[a-z]+", match[1].casefold())):
             flags.add("other_role")
             break
         flags.add("label")
