@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # which imports scipy.stats when it is first used
 from numpy.typing import ArrayLike
 
 from baselines.statistics.arrays import (
@@ -66,9 +67,7 @@ def mcnemar_exact(treatment: ArrayLike, control: ArrayLike) -> McNemar:
     """
     difference = without_noise(as_vector(as_differences(treatment, control), "outcomes"))
     better, worse = int((difference > 0).sum()), int((difference < 0).sum())
-    from scipy import stats
-
-    return McNemar(better, worse, min(1.0, 2 * float(stats.binom.cdf(min(better, worse), better + worse, 0.5))))
+    return McNemar(better, worse, min(1.0, 2 * float(scipy.stats.binom.cdf(min(better, worse), better + worse, 0.5))))
 
 
 def wilcoxon_signed_rank(treatment: ArrayLike, control: ArrayLike) -> tuple[float, float]:
@@ -79,9 +78,8 @@ def wilcoxon_signed_rank(treatment: ArrayLike, control: ArrayLike) -> tuple[floa
     difference = without_noise(as_vector(as_differences(treatment, control), "outcomes"))
     if not difference.any():
         return 0.0, 1.0
-    from scipy import stats
-
-    found = stats.wilcoxon(difference[difference != 0])  # scipy takes few pairs exactly, but no pairs that are equal
+    # SciPy tests few pairs exactly, but not with equal ones among them.
+    found = scipy.stats.wilcoxon(difference[difference != 0])
     return float(found.statistic), float(found.pvalue)
 
 
@@ -93,9 +91,7 @@ def kruskal_wallis(groups: Sequence[ArrayLike]) -> tuple[float, float]:
     values = _groups(groups)
     if len(np.unique(np.concatenate(values))) == 1:
         return 0.0, 1.0
-    from scipy import stats
-
-    found = stats.kruskal(*values)
+    found = scipy.stats.kruskal(*values)
     return float(found.statistic), float(found.pvalue)
 
 
@@ -104,9 +100,7 @@ def mann_whitney(first: ArrayLike, second: ArrayLike) -> tuple[float, float]:
     one, other = _groups([first, second])
     if len(np.unique(np.concatenate([one, other]))) == 1:
         return len(one) * len(other) / 2, 1.0
-    from scipy import stats
-
-    found = stats.mannwhitneyu(one, other, alternative="two-sided", method="asymptotic")
+    found = scipy.stats.mannwhitneyu(one, other, alternative="two-sided", method="asymptotic")
     return float(found.statistic), float(found.pvalue)
 
 
@@ -126,11 +120,9 @@ def two_groups(first: ArrayLike, second: ArrayLike) -> float:
     if len(values) == 1:
         return 1.0
     if len(values) == 2:
-        from scipy import stats
-
         high = values[1]
         hits, rest = int((one == high).sum()), int((other == high).sum())
-        return float(stats.fisher_exact([[hits, len(one) - hits], [rest, len(other) - rest]]).pvalue)
+        return float(scipy.stats.fisher_exact([[hits, len(one) - hits], [rest, len(other) - rest]]).pvalue)
     if min(len(one), len(other)) >= _FEW:
         return mann_whitney(one, other)[1]
     few = place[: len(one)] if len(one) <= len(other) else place[len(one) :]
@@ -154,12 +146,10 @@ def unpaired_t(first: ArrayLike, second: ArrayLike) -> float:
         raise InputError("groups", found="1 value", expected="2 or more in each: one has no variance")
     if one.var() == 0 and other.var() == 0:
         return float(one[0] == other[0])
-    from scipy import stats
-
     with warnings.catch_warnings():
         # SciPy's warning about a group without variance; of outcomes that are all right or all wrong it is exactly 0.
         warnings.filterwarnings("ignore", message="Precision loss", category=RuntimeWarning)
-        return float(stats.ttest_ind(one, other).pvalue)
+        return float(scipy.stats.ttest_ind(one, other).pvalue)
 
 
 def _groups(groups: Sequence[ArrayLike]) -> list[Floats]:
@@ -180,9 +170,7 @@ def holm(p_values: ArrayLike) -> Floats:
 def benjamini_hochberg(p_values: ArrayLike) -> Floats:
     """Benjamini and Hochberg's step-up adjusted p values, in the order given: false discovery rate over the family."""
     p = _p_values(p_values)
-    from scipy import stats
-
-    adjusted: Floats = stats.false_discovery_control(p, method="bh")
+    adjusted: Floats = scipy.stats.false_discovery_control(p, method="bh")
     return adjusted
 
 
@@ -197,7 +185,5 @@ def wilson_interval(successes: int, n: int) -> Interval:
     """Wilson's 95 % score interval of a proportion (1927): inside [0, 1], and of some width at 0 and at n."""
     if n < 1 or not 0 <= successes <= n:
         raise InputError("wilson_interval", found=f"{successes} of {n}", expected="0 <= successes <= n, n >= 1")
-    from scipy import stats
-
-    low, high = stats.binomtest(successes, n).proportion_ci(method="wilson")
+    low, high = scipy.stats.binomtest(successes, n).proportion_ci(method="wilson")
     return float(low), float(high)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats
@@ -62,10 +63,8 @@ def factual(trials: Sequence[Trial], encoder: SentenceEncoder) -> list[list[bool
 
 def mean_ranks(scores: Sequence[Sequence[float]]) -> Floats:
     """Each model's rank by each metric, 1 for the highest score, averaged: (models, metrics) in; ties share a rank."""
-    from scipy.stats import rankdata  # type: ignore[import-untyped, unused-ignore]
-
-    ranks = np.stack([rankdata([-score for score in column], method="average") for column in zip(*scores, strict=True)])
-    mean: Floats = ranks.mean(axis=0)
+    places: Floats = scipy.stats.rankdata(-np.array(scores), method="average", axis=0)
+    mean: Floats = places.mean(axis=1)
     return mean
 
 
