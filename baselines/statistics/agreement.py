@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from baselines.statistics.arrays import Floats, Ints, as_columns, coded, places
 from baselines.statistics.resampling import Bootstrap, Draws, Interval, percentile_interval, resampled_sums
@@ -51,18 +51,11 @@ def cohen_kappa(
     return Agreement(kappa, percentile_interval(defined) if len(defined) else None, observed, len(one))
 
 
-def undefined(first: Ints, second: Ints) -> NDArray[np.bool_]:
-    """In which columns of two raters' ratings (n, m) both gave one and the same throughout, so that chance alone
-    explains their kappa: `bootstrap_kappas` takes it for 0."""
-    constant: NDArray[np.bool_] = ((first == first[0]) & (second == first[0])).all(axis=0)
-    return constant
-
-
 def bootstrap_kappas(first: ArrayLike, second: ArrayLike, levels: int, **draws: Unpack[Draws]) -> Bootstrap:
     """Bootstrap of Cohen's unweighted kappa of each column of two arrays (n, m) of ratings 0, 1, …, levels - 1.
 
-    One resample of rows serves all columns, so means and differences of kappas have intervals too. A kappa that
-    chance alone explains, as when a rater gives one rating throughout, is 0.
+    One resample of rows serves all columns, so means and differences of kappas have intervals too. A kappa is NaN
+    where chance alone explains it: both raters gave one and the same rating throughout.
     """
     one, two = as_columns(first, "first"), as_columns(second, "second")
     if one.shape != two.shape:
@@ -70,8 +63,7 @@ def bootstrap_kappas(first: ArrayLike, second: ArrayLike, levels: int, **draws: 
     for name, ratings in (("first", one), ("second", two)):
         if not np.isin(ratings, np.arange(levels)).all():
             raise InputError(name, found="another rating", expected=f"integers from 0 to {levels - 1}")
-    spread = _kappas(one.astype(np.int64), two.astype(np.int64), levels, 0, draws)
-    return Bootstrap(np.nan_to_num(spread.estimates), np.nan_to_num(spread.replicates))
+    return _kappas(one.astype(np.int64), two.astype(np.int64), levels, 0, draws)
 
 
 def _kappas(one: Ints, two: Ints, levels: int, power: int, draws: Draws) -> Bootstrap:

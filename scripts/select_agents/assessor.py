@@ -94,7 +94,7 @@ def command(options: Assessors) -> None:
         seeds=options.seeds,
         stand_in=reasons_of(opened.stand_in, played, annotations.stand_in),
     )
-    candidates = [selection_assessor.AssessorCandidate(name, run.records) for name, run in played.items()]
+    candidates = {name: run.records for name, run in played.items()}
     results = selection_assessor.results(candidates, annotations, record, seed=options.seed)
     if graph:
         results += selection_assessor.graph_results(graph, everyone, record)

@@ -1,7 +1,7 @@
 """Choosing an assessor model (Table 4): how far it agrees with human annotators, and how well it extracts diagnoses.
 
     game = assessment_game(read_prompts())               every candidate assesses the annotated dialogues again
-    results([AssessorCandidate("openai/gpt-4o-mini", assessed)], annotations, record)
+    results({"openai/gpt-4o-mini": assessed}, annotations, record)
 
 A candidate's kappa is the mean over the annotators of the mean over the eight items of Cohen's kappa, unweighted and 0
 where it is undefined (3M-G26). That is how Figure 8 computes the agreement of an annotator with the others, so the two
@@ -16,10 +16,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baselines.dialogue.game import Ask, Game
 from baselines.results.run import Direction, Result, RunRecord
-from baselines.statistics.agreement import Agreement, bootstrap_kappas, cohen_kappa, undefined
+from baselines.statistics.agreement import Agreement, bootstrap_kappas, cohen_kappa
 from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.classification import Answers
 from baselines.statistics.resampling import Draws, percentile_interval
@@ -64,14 +65,6 @@ class Assessed:
     assessment: Assessment
 
 
-@dataclass(frozen=True, slots=True)
-class AssessorCandidate:
-    """A model in the assessor's role, and its assessments of the dialogues."""
-
-    model: str
-    assessed: Sequence[Assessed]
-
-
 def assessment_game(prompts: Prompts) -> Game[Annotated, Assessed]:
     """The game of one role: the candidate gets what the consultation's assessor gets, and nothing is played again."""
 
@@ -99,7 +92,7 @@ def assessment_game(prompts: Prompts) -> Game[Annotated, Assessed]:
 
 
 def results(
-    candidates: Sequence[AssessorCandidate],
+    candidates: Mapping[str, Sequence[Assessed]],
     annotations: Annotations,
     record: RunRecord,
     *,
@@ -112,11 +105,13 @@ def results(
     wrong answer.
     """
     draws: Draws = {"resamples": resamples, "seed": seed}
-    return [cell for candidate in candidates for cell in _of(candidate, annotations, record, draws)]
+    return [cell for name, assessed in candidates.items() for cell in _of(name, assessed, annotations, record, draws)]
 
 
-def _of(candidate: AssessorCandidate, annotations: Annotations, record: RunRecord, draws: Draws) -> list[Result]:
-    by_key = {verdict.key: verdict for verdict in candidate.assessed}
+def _of(
+    candidate: str, assessed: Sequence[Assessed], annotations: Annotations, record: RunRecord, draws: Draws
+) -> list[Result]:
+    by_key = {verdict.key: verdict for verdict in assessed}
     graded = {
         at: verdict.assessment.items
         for at, key in enumerate(annotations.dialogues)
@@ -126,7 +121,7 @@ def _of(candidate: AssessorCandidate, annotations: Annotations, record: RunRecor
 
     def cell(column: str, value: float | None, unit: str = "kappa", direction: Direction = "up", **more: Any) -> Result:
         return Result(
-            paper=PAPER, table=TABLE, row=model_name(candidate.model), setting=SETTING, column=column,
+            paper=PAPER, table=TABLE, row=model_name(candidate), setting=SETTING, column=column,
             split_or_group=f"human-annotated {record.data.split} subset", value=value, unit=unit,
             direction=direction, record=record, **{"n": n, **more},
         )  # fmt: skip
@@ -135,8 +130,7 @@ def _of(candidate: AssessorCandidate, annotations: Annotations, record: RunRecor
     if n > 1:
         own: Ints = np.array([[items[item] for item in ITEMS] for items in graded.values()], dtype=np.int64)
         theirs = annotations.items[:, list(graded)]
-        estimates, replicates = _kappas(own, theirs, draws)
-        zeros = np.stack([undefined(own, rated) for rated in theirs])  # (raters, 8)
+        estimates, replicates, zeros = _kappas(own, theirs, draws)
         mean = f"mean over {len(annotations.raters)} annotators and the 8 criteria"
         note = "; ".join(filter(None, (mean, taken_for_zero(int(zeros.sum()), zeros.size))))
         ci95 = percentile_interval(replicates.mean(axis=1))
@@ -165,12 +159,15 @@ def _of(candidate: AssessorCandidate, annotations: Annotations, record: RunRecor
     return cells
 
 
-def _kappas(own: Ints, theirs: Ints, draws: Draws) -> tuple[Floats, Floats]:
-    """Kappa by item, the mean over annotators: (8,) and (resamples, 8), from (dialogues, 8) and (raters, …)."""
+def _kappas(own: Ints, theirs: Ints, draws: Draws) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Kappa by item, the mean over annotators: (8,) and (resamples, 8), from (dialogues, 8) and (raters, …); and which
+    kappas (raters, 8) are undefined, and taken for 0."""
     raters = len(theirs)
     spread = bootstrap_kappas(np.hstack([own] * raters), np.hstack(list(theirs)), LEVELS, **draws)
     shape = (raters, len(ITEMS))
-    return spread.estimates.reshape(shape).mean(axis=0), spread.replicates.reshape(-1, *shape).mean(axis=1)
+    estimates, replicates = np.nan_to_num(spread.estimates), np.nan_to_num(spread.replicates)
+    zeros: NDArray[np.bool_] = np.isnan(spread.estimates).reshape(shape)
+    return estimates.reshape(shape).mean(axis=0), replicates.reshape(-1, *shape).mean(axis=1), zeros
 
 
 def _weighted(own: Ints, theirs: Ints, draws: Draws) -> Agreement:

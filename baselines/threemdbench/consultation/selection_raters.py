@@ -24,7 +24,7 @@ from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
 from baselines.results.run import because, check_baseline
 from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, whole_number, write_new
-from baselines.statistics.agreement import bootstrap_kappas, undefined
+from baselines.statistics.agreement import bootstrap_kappas
 from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.resampling import Interval, percentile_interval
 from baselines.threemdbench.consultation.cases import picture_path
@@ -276,9 +276,10 @@ class _Kappas:
         right = np.hstack([items[place[second]] for _, second in self._pairs])
         spread = bootstrap_kappas(left, right, LEVELS, resamples=resamples, seed=seed)
         shape = (len(self._pairs), len(ITEMS))
-        self.undefined = dict(zip(self._pairs, undefined(left, right).reshape(shape).sum(axis=1).tolist(), strict=True))
-        self._estimates: Floats = spread.estimates.reshape(shape).mean(axis=1)
-        self._replicates: Floats = spread.replicates.reshape(-1, *shape).mean(axis=2)
+        alike = np.isnan(spread.estimates).reshape(shape).sum(axis=1)
+        self.undefined = dict(zip(self._pairs, alike.tolist(), strict=True))
+        self._estimates: Floats = np.nan_to_num(spread.estimates).reshape(shape).mean(axis=1)
+        self._replicates: Floats = np.nan_to_num(spread.replicates).reshape(-1, *shape).mean(axis=2)
 
     def of(self, pairs: Sequence[tuple[str, str]]) -> Estimated:
         """The mean of these pairs."""

@@ -46,7 +46,6 @@ from baselines.threemdbench.consultation.selection_agents import (
 from baselines.threemdbench.consultation.selection_assessor import (
     Annotated,
     Assessed,
-    AssessorCandidate,
     assessment_game,
     graph_results,
 )
@@ -507,10 +506,7 @@ def test_a_candidate_that_rates_as_the_annotators_do_agrees_as_they_do(tmp_path:
         for at, (key, gold) in enumerate(zip(found.dialogues, golds(found), strict=True))
     ]
     constant = [verdict(key, [1] * 8) for key in found.dialogues]
-    made = assessor_results(
-        [AssessorCandidate("openai/gpt-4o-mini", own), AssessorCandidate("scripted/yes", constant)],
-        found, record(), resamples=50,
-    )  # fmt: skip
+    made = assessor_results({"openai/gpt-4o-mini": own, "scripted/yes": constant}, found, record(), resamples=50)
     cells = {(one.row, one.column): one for one in made}
     by_item = [
         np.mean([metrics.cohen_kappa_score(found.items[0, :, at], found.items[rater, :, at]) for rater in range(2)])
@@ -526,7 +522,7 @@ def test_a_candidate_that_rates_as_the_annotators_do_agrees_as_they_do(tmp_path:
     assert cells["scripted/yes", "Kappa of 4.1 (quadratic weights)"].value == pytest.approx(0)
     keys = {one.key for one in published("3MDBench", "Table 4") if one.row == "GPT-4o-mini"}
     assert keys <= {one.key for one in made}
-    elsewhere = assessor_results([AssessorCandidate("a", constant)], found, record("test"), resamples=20)
+    elsewhere = assessor_results({"a": constant}, found, record("test"), resamples=20)
     assert {one.split_or_group for one in elsewhere} == {"human-annotated test subset"}, "not the paper's subset"
 
 
@@ -534,8 +530,8 @@ def test_a_kappa_of_one_score_throughout_counts_as_0_and_says_so(tmp_path: Path)
     found = annotated(tmp_path, [0.9, 0.8, 0.8])
     found.items[:, :, 3] = 1
     found.items[2, 0, 3] = 0
-    constant = AssessorCandidate("a", [verdict(key, [1] * 8) for key in found.dialogues])
-    cells = {one.column: one for one in assessor_results([constant], found, record(), resamples=20)}
+    constant = {"a": [verdict(key, [1] * 8) for key in found.dialogues]}
+    cells = {one.column: one for one in assessor_results(constant, found, record(), resamples=20)}
     one_score = "taken for 0, as both gave one score throughout"
     assert cells["Kappa of 2.1"].value == 0 and cells["Kappa of 2.1"].note == f"2 of 3 kappas {one_score}"
     assert cells["Cohen's Kappa"].note.endswith(f"the 8 criteria; 2 of 24 kappas {one_score}")
@@ -553,7 +549,7 @@ def test_dialogues_that_a_candidate_failed_to_assess_are_reported_and_cost_extra
         for at, (key, gold) in enumerate(zip(found.dialogues, golds(found), strict=True))
     ]
     own[0] = replace(own[0], assessment=Assessment(None, "", 4, "prose"), extraction=Extraction((), "", 4, "prose"))
-    made = assessor_results([AssessorCandidate("a", own[:-1])], found, record(), resamples=20)
+    made = assessor_results({"a": own[:-1]}, found, record(), resamples=20)
     cells = {one.column: one for one in made}
     assert cells["Not assessed"].numerator == 2 and cells["Cohen's Kappa"].n == 38
     assert 90 < (cells["Diagnosis-extraction F1"].value or 0) < 100
@@ -567,7 +563,7 @@ def test_extraction_agrees_on_none_and_on_other_names_however_they_are_written(t
         Assessed(key, Extraction(names, "", 1), Assessment(dict.fromkeys(ITEMS, 1), "", 1))
         for key, names in zip(found.dialogues, named, strict=True)
     ]
-    made = assessor_results([AssessorCandidate("a", own)], said, record(), resamples=20)
+    made = assessor_results({"a": own}, said, record(), resamples=20)
     (f1,) = [one.value for one in made if one.column == "Diagnosis-extraction F1"]
     assert f1 == pytest.approx(100 * (1 + 2 * (2 / 3) + 1) / 4), "of two melanomas, one was read as another disease"
 
