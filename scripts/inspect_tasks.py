@@ -90,9 +90,7 @@ def consultation(
     )
     opened = open_data(_data(data), split=split, default="3mdbench")
     told = cues_of(_file(cues), setting, opened)
-    read = read_cases(
-        opened.splits[split], cues=told.names if told else None, without=told.more.without if told else None
-    )
+    read = read_cases(opened.splits[split], cues=told)
     warn_of_cases(read, data)
     if told is not None:
         warn_of_cues(told, read)

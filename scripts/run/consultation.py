@@ -204,8 +204,7 @@ def _read(options: Consultations, opened: Opened, photos: Photos, cues: Cues | N
     read = read_cases(
         opened.splits[options.split],
         photos=photos,
-        cues=cues.names if cues else None,
-        without=cues.more.without if cues else None,
+        cues=cues,
         folder=options.out / ORIGINALS if photos == "original" else None,
     )
     warn_of_cases(read, options.data)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,8 @@ from loaders.threemdbench import PERSONALITIES, diagnosis_of, group_of, named_in
 
 if TYPE_CHECKING:
     import datasets
+
+    from baselines.threemdbench.classifier.cues import Cues
 
 WIDTH = 400
 NO_CUES = "no cues"
@@ -65,15 +67,13 @@ def read_cases(
     rows: datasets.Dataset | Iterable[Mapping[str, Any]],
     *,
     photos: Photos = "small",
-    cues: Mapping[str, Sequence[str]] | None = None,
-    without: Mapping[str, str] | None = None,
+    cues: Cues | None = None,
     folder: Path | None = None,
 ) -> Cases:
     """The cases of the rows of one split.
 
     `photos` is what the doctor is shown. With a `folder`, photos are written there under the digests of their bytes
-    and read when they are needed; otherwise cases hold them. `cues` are the names of
-    `baselines.threemdbench.classifier.cues`, and `without` says why a case has none: it is not played then.
+    and read when they are needed; otherwise cases hold them. With `cues`, a case that has none is not played.
 
     Raises InputError for a row without an id, a duplicate id, and cues that lack a case without a reason; BedsideError
     for a full disk.
@@ -87,12 +87,13 @@ def read_cases(
         if case_id in cases or case_id in invalid:
             raise InputError(case_id, found="the id of two rows", expected="each id once")
         try:
-            cases[case_id] = _case(case_id, row, photos, None if cues is None else tuple(cues.get(case_id, ())), folder)
+            named = None if cues is None else cues.names.get(case_id, ())
+            cases[case_id] = _case(case_id, row, photos, named, folder)
         except InputError as problem:
             reason = f"image {problem.reason.replace('_', ' ')}" if isinstance(problem, ImageError) else problem.found
             invalid[case_id] = Invalid(case_id, reason)
     if cues is not None:
-        _without_cues(cases, invalid, without or {})
+        _without_cues(cases, invalid, cues.more.without)
     return Cases(
         cases=tuple(cases[case_id] for case_id in sorted(cases)),
         invalid=tuple(invalid[case_id] for case_id in sorted(invalid)),

@@ -11,6 +11,7 @@ import datasets
 import pytest
 from PIL import Image
 
+from baselines.threemdbench.classifier.cues import Cues, More
 from baselines.threemdbench.consultation.agents import AGENTS
 from baselines.threemdbench.consultation.cases import Invalid, read_cases
 from baselines.threemdbench.consultation.game import consultation_game
@@ -143,12 +144,16 @@ def test_a_row_that_cannot_be_played_is_counted_with_its_reason(wrong: dict[str,
     assert found.invalid == (Invalid(f"{CANARY}_1", reason),)
 
 
+def cues_of(names: dict[str, tuple[str, ...]], without: dict[str, str] | None = None) -> Cues:
+    return Cues(names, "digest", "model", "run", None, "digest", More(without=without or {}))
+
+
 @pytest.mark.parametrize(
     ("rows", "cues", "said"),
     [
         ([row(image_id=None)], None, "no image_id"),
         ([row(), row()], None, "the id of two rows"),
-        ([row()], {"another": ("acne", "warts", "stye")}, "none for 1 of 1 cases, without a reason: "),
+        ([row()], cues_of({"another": ("acne", "warts", "stye")}), "none for 1 of 1 cases, without a reason: "),
     ],
 )
 def test_what_makes_all_rows_useless_is_an_error(rows: list[dict[str, Any]], cues: Any, said: str) -> None:
@@ -161,13 +166,14 @@ def test_cues_are_joined_by_id() -> None:
         f"{CANARY}_{number}": names
         for number, names in enumerate([("acne", "warts", "stye"), ("stye", "hives", "acne")])
     }
-    found = read_cases([row(1), row(0)], cues=cues)
+    found = read_cases([row(1), row(0)], cues=cues_of(cues))
     assert [one.cues for one in found.cases] == [("acne", "warts", "stye"), ("stye", "hives", "acne")]
 
 
 def test_cases_without_cues_are_not_played_and_say_why() -> None:
     rows = [row(0), row(1), row(2, diagnosis="measles")]
-    found = read_cases(rows, cues={f"{CANARY}_0": ("acne", "warts", "stye")}, without={f"{CANARY}_1": "dropped"})
+    cues = cues_of({f"{CANARY}_0": ("acne", "warts", "stye")}, {f"{CANARY}_1": "dropped"})
+    found = read_cases(rows, cues=cues)
     assert [one.case_id for one in found.cases] == [f"{CANARY}_0"]
     assert [(one.case_id, one.reason) for one in found.invalid] == [
         (f"{CANARY}_1", "no cues: dropped"),
