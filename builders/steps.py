@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from inspect import signature
 from itertools import repeat
 from pathlib import Path
@@ -46,12 +46,21 @@ Given = ParamSpec("Given")
 class StepFunction(Generic[Given]):
     """A declared step; called with the arguments that follow the rows, it becomes a `Step` of a build."""
 
-    def __init__(self, function: Callable[..., Any], stage: Mapping[str, Any], columns: _Columns, takes: str) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        takes: str,
+        stage: Mapping[str, Any],
+        *,
+        adds: pa.Schema,
+        drops: Sequence[str],
+        writes: pa.Schema | None,
+    ) -> None:
         update_wrapper(self, function)
         self.function = function
-        self.stage = stage
-        self.columns = columns
         self.takes = takes
+        self.stage = stage
+        self.adds, self.drops, self.writes = adds, drops, writes
 
     def __call__(self, *given: Given.args, **named: Given.kwargs) -> Step:
         try:
@@ -66,16 +75,8 @@ class StepFunction(Generic[Given]):
         name: str = self.__qualname__  # type: ignore[attr-defined]
         return name
 
-
-@dataclass(frozen=True)
-class _Columns:
-    """What a step does to the columns: it adds some and drops some, or keeps only those that it `writes`."""
-
-    adds: pa.Schema
-    drops: Sequence[str]
-    writes: pa.Schema | None
-
-    def after(self, before: pa.Schema) -> pa.Schema:
+    def columns_after(self, before: pa.Schema) -> pa.Schema:
+        """The columns of the rows that it returns, given those that it gets."""
         if self.writes is not None:
             return self.writes
         added = {column.name: column for column in self.adds}
@@ -92,7 +93,6 @@ class Step:
 
     def stage(self, before: pa.Schema) -> Stage:
         """The pipeline stage that applies this step to rows of the schema `before`."""
-        after = self.declared.columns.after(before)
         name, reads = self.declared.stage["name"], self.declared.stage["reads"]
         if missing := [column for column in reads if column not in before.names]:
             raise BuildError(f"step {name}: reads {missing}, which no step before it writes")
@@ -102,8 +102,8 @@ class Step:
         chats = [value for value in given.values() if isinstance(value, Chat)]
         return Stage(
             schema_in=before,
-            schema_out=after,
-            function=_Given(self.declared, given),
+            schema_out=self.declared.columns_after(before),
+            function=partial(_applied, self.declared, given),
             settings=settings,
             by_row=self.declared.takes == "row",
             requests=sum(chat.concurrency for chat in chats),
@@ -112,17 +112,11 @@ class Step:
         )
 
 
-@dataclass(frozen=True)
-class _Given:
-    declared: StepFunction[Any]
-    given: Mapping[str, Any]
-
-    def __call__(self, rows: Collection[Row]) -> Iterable[Row | Excluded]:
-        function, given = self.declared.function, self.given
-        if self.declared.takes == "row":
-            return (function(row, **given) for row in rows)
-        answers: Iterable[Row | Excluded] = function(rows, **given)
-        return answers
+def _applied(declared: StepFunction[Any], given: Mapping[str, Any], rows: Collection[Row]) -> Iterable[Row | Excluded]:
+    if declared.takes == "row":
+        return (declared.function(row, **given) for row in rows)
+    answers: Iterable[Row | Excluded] = declared.function(rows, **given)
+    return answers
 
 
 def stages(steps: Iterable[Step], schema: pa.Schema) -> list[Stage]:
@@ -192,10 +186,14 @@ def step(
             raise BuildError(f"@step: found a {type(schema).__name__} as {word}, expected {expected}")
 
     def declare(function: Callable[..., Any]) -> StepFunction[Any]:
-        called = name or function.__name__
-        whole = takes == "all"
-        stage = {"name": called, "version": version, "whole": whole, "reads": tuple(reads), "parallel": parallel}
-        return StepFunction(function, stage, _Columns(adds, tuple(drops), writes), takes)
+        stage = {
+            "name": name or function.__name__,
+            "version": version,
+            "whole": takes == "all",
+            "reads": tuple(reads),
+            "parallel": parallel,
+        }
+        return StepFunction(function, takes, stage, adds=adds, drops=drops, writes=writes)
 
     return declare
 
