@@ -18,8 +18,8 @@ from loaders.errors import MissingExtra
 # --- E-mail and web addresses -----------------------------------------------------------------------------------------
 
 _JOIN = (
-    r"(?:\s+(?:dot|underscore|under\sscore|dash|hyphen|minus|plus|punkt|punto|kropka|ponto"
-    r"|nokta)\s+|\s*[(\[{<]\s?(?:(?!at\b|place\b|name\b|date\b|user\b|link\b|phone\b|email\b|number\b|institution\b|removed\b)[^\W\d_]{2,8}|\.|_|-)\s?[)\]}>]\s*|[_-]dot[_-])"
+    rf"(?:\s+{part('spoken sign')}\s+|\s*[(\[{{<]\s?(?:(?!at\b|place\b|name\b|date\b|user\b|link\b|phone\b"
+    rf"|email\b|number\b|institution\b|removed\b)[^\W\d_]{{2,8}}|\.|_|-)\s?[)\]}}>]\s*|[_-]dot[_-])"
 )
 _LOCAL = rf"[a-z0-9][\w.+-]{{0,63}}(?:{_JOIN}[\w.+-]{{1,64}}){{0,4}}"
 _DOT = (
@@ -27,9 +27,8 @@ _DOT = (
     r"|punkt|punto)\s+ | [_-]dot[_-] )"
 )
 _AT = (
-    r"(?: \s*[(\[{<]\s*(?:at|@|＠|a|arroba|ät|małpa|malpa|arobase|chiocciola|bei)\s*[)\]}>]\s* "
-    r"| \s*[_-]at[_-]\s* | \s+(?:@|＠)\s* | (?:@|＠)\s+ | ＠"
-    r" | \s+(?:at\s+sign|arroba|klammeraffe)\s+ )"
+    rf"(?: \s*[(\[{{<]\s*{part('at sign')}\s*[)\]}}>]\s* | \s*[_-]at[_-]\s* | \s+(?:@|＠)\s* | (?:@|＠)\s+ | ＠ | "
+    r"\s+(?:at\s+sign|arroba|klammeraffe)\s+ )"
 )
 _PROVIDERS = part("mail provider")
 _ENDS = part("domain")
@@ -55,8 +54,7 @@ _EMAILS = (
     rule("email", rf"\b{_LOCAL}\s+at\s+(?:gmail|hotmail|googlemail|icloud|protonmail|ymail)\b(?:\s?\.?\s?com\b)?"),
     rule(
         "email",
-        rf"\b((?:e-?mail|mail|gmail|hotmail|yahoo|outlook|icloud|protonmail|gmx)(?:\s(?:address|account|me|us|is|at|to|on|under"
-        rf"|user)){{0,4}}\s*(?:[:=]|\s)\s*)"
+        rf"\b({part('mail')}(?:\s(?:address|account|me|us|is|at|to|on|under|user)){{0,4}}\s*(?:[:=]|\s)\s*)"
         rf"{_TELLING}(?:\s+(?:at|on)\s+{_PROVIDERS})?(?!\w)",
         r"\1[email]",
     ),
@@ -90,10 +88,7 @@ _LINKS = (
     rule("link", r"\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b | \b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b"),
 )
 # Where four numbers with points between them are the version of a program, or a place in a book.
-_VERSION = re.compile(
-    r"\b(?:versions?|v|firmware|software|apps?|updates?|build|release|ios|android|windows|chapter|section)\b",
-    re.IGNORECASE,
-)
+_VERSION = re.compile(rf"\b{part('before a version')}\b", re.IGNORECASE)
 _HOST = re.compile(r"\b(?:ip(?:v4)?|address|host|server|log(?:ged|ging|in|s)?|from)\b", re.IGNORECASE)
 _HOSTS = [ip_network(one) for one in ("2000::/3", "fc00::/7", "fe80::/10")]
 
@@ -128,14 +123,14 @@ _USERS = (
     rule("user", r"\b[a-z0-9]*+(?<=[a-z0-9])(?:_++[a-z0-9]++)+_*"),
     rule(
         "user",
-        rf"\b((?:add|find|follow|friend|dm|pm|msg|message|hmu|hit|look)\s(?:me|us)(?:\s(?:up|on|at|as|under|here|there|via"
-        rf"|by|in|{_PLATFORMS})){{0,4}}(?:\s?[:=,(–-]\s?|\s)[@$]?[\"“'‘]?){_ODD}(?!\d){_HANDLE}",
+        rf"\b({part('look me up')}\s(?:me|us)(?:\s(?:up|on|at|as|under|here|there|via|by|in"
+        rf"|{_PLATFORMS})){{0,4}}(?:\s?[:=,(–-]\s?|\s)[@$]?[\"“'‘]?){_ODD}(?!\d){_HANDLE}",
         r"\1[user]",
     ),
     rule(
         "user",
-        rf"\b((?:add|find|follow|friend|dm|pm|msg|message|ping|look\sfor|search(?:\sfor)?)\s@?)"
-        rf"(?:{_ODD}|(?=\w*(?-i:[a-z][A-Z])))(?!\d){_HANDLE}(?=,?\s(?:on|over\son|via)\s{_PLATFORMS}\b)",
+        rf"\b({part('look for somebody')}\s@?)(?:{_ODD}|(?=\w*(?-i:[a-z][A-Z])))(?!\d){_HANDLE}(?=,?\s(?:on"
+        rf"|over\son|via)\s{_PLATFORMS}\b)",
         r"\1[user]",
     ),
     rule(

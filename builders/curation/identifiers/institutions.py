@@ -15,23 +15,12 @@ NAMES = (
 
 _KINDS = part("institution")
 # A department identifies nobody: "the Pain Clinic".
-_GENERAL = (
-    r"(?!(?:The|A|An|My|Our|Your|This|That|High|Medical|Pain|Cancer|Heart|Eye|Sleep|Skin|Stroke"
-    r"|Breast|Fertility|Memory|Headache|Asthma|Diabetes|Cardiology|Dental|Local"
-    r"|Urgent|Primary|Private|Public|General|Walk-?[Ii]n|Community|Day|Children['’]?s"
-    r"|Womens?['’]?s?|Mental|Teaching|Graduate|Law|Middle|Elementary|Secondary|Online|Family|GI|ENT"
-    r"|GP)\s"
-    r"(?:Hospital|Clinic|School|Surgery|Practice|Pharmacy|College|Health|Medical|Cent(?:er|re)"
-    r"|Insurance|Elementary|Primary)\b)"
-)
+_GENERAL = rf"(?!{part('general institution')}\s{part('kind of general institution')}\b)"
 _INSTITUTIONS = (
     rule(
         "institution",
-        rf"\b(?:University|Hospital|Hôpital|College|Church|Universidad|Universidade|Université"
-        rf"|Universität|Università|Klinikum|Krankenhaus|Clínica|Clinique|Ospedale|Policlinico|Academy"
-        rf"|Institute|Bank|City|County|Diocese)"
-        rf"\s+(?:of|de|del|di|da|do|du|des|der|im|am|für|zu)?\s?(?:the\s+|la\s+"
-        rf"|los\s+)?{CAPITAL}(?:\s(?:(?:of|de|del|di)\s)?{CAPITAL}){{0,3}}",
+        rf"\b{part('institution of')}\s+(?:of|de|del|di|da|do|du|des|der|im|am|für|zu)?\s?(?:the\s+|la\s+|los"
+        rf"\s+)?{CAPITAL}(?:\s(?:(?:of|de|del|di)\s)?{CAPITAL}){{0,3}}",
         lambda m: (
             m[0]
             if is_no_name(m[0].split()[-1])
@@ -48,26 +37,17 @@ _INSTITUTIONS = (
         lambda m: _institution(m[0]),
         cased=True,
     ),
-    rule(
-        "institution",
-        r"\bst\.?\s+(?:[a-z]+\s){0,1}[a-z]+(?:['’]?s)?\s+(?:hospital|infirmary|clinic|school|church"
-        r"|hospice|college|university|medical\scent(?:er|re))\b",
-    ),
+    rule("institution", rf"\bst\.?\s+(?:[a-z]+\s){{0,1}}[a-z]+(?:['’]?s)?\s+{part('institution of a saint')}\b"),
     rule("institution", rf"\b{part('famous institution')}\b", cased=True),
     rule(
         "institution",
-        rf"\b[{UPPER}][a-zà-ÿ'’]{{1,40}}(?:\s[{UPPER}][a-zà-ÿ'’]+)?\s(?:General|Memorial|Royal|Regional"
-        rf"|Mercy|Presbyterian|Methodist|Baptist|Jewish|Lutheran)(?:\s(?:Hospital"
-        rf"|Infirmary))?\b(?!\s[a-z]*(?:anxiety|an[ae]*sthe|ward))",
+        rf"\b[{UPPER}][a-zà-ÿ'’]{{1,40}}(?:\s[{UPPER}][a-zà-ÿ'’]+)?\s{part('name of a hospital')}(?:\s"
+        r"(?:Hospital|Infirmary))?\b(?!\s[a-z]*(?:anxiety|an[ae]*sthe|ward))",
         lambda m: m[0] if is_no_name(m[0].split()[0]) else "[institution]",
         cased=True,
     ),
     rule(
-        "institution",
-        rf"\b(?:Royal|Queen|King|Prince|Princess|Saint|St\.?|Our\sLady|Sacred\sHeart|Good\sSamaritan"
-        rf"|Holy)\s{CAPITAL}(?:['’]?s)?(?:\s(?:Hospital|Infirmary|School|Church|Ward|Clinic|Medical"
-        rf"|Primary|Academy|College))\b",
-        cased=True,
+        "institution", rf"\b{part('patron')}\s{CAPITAL}(?:['’]?s)?(?:\s{part('institution of a patron')})\b", cased=True
     ),
 )
 _JOB = part("job")
@@ -86,9 +66,7 @@ _EMPLOYERS = (
     ),
     rule(
         "institution",
-        rf"\b((?i:narrow\s?boat|houseboat|boat|yacht|pub|farm|shop|salon|bakery|café|cafe|restaurant"
-        rf"|bar|garage|stable|kennel|nursery|band|choir|club|team)(?:,|\scalled"
-        rf"|\snamed)\s(?:the\s)?)(?:The\s)?({NAMES})",
+        rf"\b((?i:{part('meeting place')})(?:,|\scalled|\snamed)\s(?:the\s)?)(?:The\s)?({NAMES})",
         lambda m: m[0] if is_no_name(m[2].split()[0]) else f"{m[1]}[institution]",
         cased=True,
     ),
@@ -101,10 +79,8 @@ _EMPLOYERS = (
     ),
     rule(
         "institution",
-        rf"\b((?i:(?:my|his|her|our|their)\s(?:current\s|former\s|old\s|previous\s)?(?:employer|company"
-        rf"|firm|school|workplace|office|plant|factory|insurer|insurance|church|gym|unit|union|landlord"
-        rf"|pharmacy|health\splan|clinic|hospital))(?:,|\sis|\swas|\s\(|\sat|\swith|\sthrough"
-        rf"|:)\s(?:the\s)?)({NAMES})",
+        rf"\b((?i:(?:my|his|her|our|their)\s(?:current\s|former\s|old\s|previous\s)?{part('employer')})(?:,"
+        rf"|\sis|\swas|\s\(|\sat|\swith|\sthrough|:)\s(?:the\s)?)({NAMES})",
         lambda m: m[1] + _employer(m[2], ""),
         cased=True,
     ),

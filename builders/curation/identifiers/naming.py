@@ -8,11 +8,11 @@ from collections.abc import Callable
 from builders.curation.identifiers.rules import CAPITAL, UPPER, part
 from builders.curation.identifiers.words import is_medical, is_no_name, is_possessive, listed, plain
 
-PARTICLE = r"(?:van|von|der|den|de|da|del|della|di|du|dos|das|la|le|bin|ibn|bint|al|el|ter|ten|ben|abu|mac|st\.)"
+PARTICLE = part("particle")
 INITIAL = rf"[{UPPER}]\.(?:\s?[{UPPER}]\.)?"
 _MORE = rf"(?:[ \t]+(?:(?:{PARTICLE}[ \t]+){{1,3}}{CAPITAL}|{INITIAL}(?!\w)|{CAPITAL}|[{UPPER}](?=[.,;!?\s]|$)))"
 # A title in front is not part of a name: a match that ends before one leaves the title to the rule for titles.
-_NO_TITLE = r"(?!(?:Dr|Doctor|Mr|Mrs|Ms|Miss|Prof|Professor|Nurse|Sister|Aunt|Auntie|Uncle|Grandma|Grandpa)\b)"
+_NO_TITLE = rf"(?!{part('title before a name')}\b)"
 _SEQUENCE = (
     rf"(?P<name>{_NO_TITLE}(?:{INITIAL}[ \t]?)?(?:(?:{PARTICLE}[ \t]+){{1,3}}(?=[{UPPER}]))?"
     rf"{CAPITAL}{_MORE}{{0,3}}(?![^\W\d_])(?!['’-]\w))"
@@ -21,7 +21,7 @@ _LOWER = r"(?P<name>[a-zß-öø-ÿ][a-zß-öø-ÿ'’\-]+(?:[ \t]+[a-zß-öø-ÿ
 
 _TITLE = part("title")
 _KIN = part("kin")
-_OWNER = r"(?:my|our|his|her|their|your|the|a|an|this|that|old|poor|dear|late|[a-z]+['’]s)"
+_OWNER = part("owner")
 _SPOKE = part("spoke")
 _SPOKEN_TO = part("spoken to")
 _PERSON_NOUN = part("person")
@@ -164,30 +164,19 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
     ),
     (_cased(r"\b(?i:this\sis)\sNAME(?=,?\s(?:again|here|speaking|writing|posting|from)\b)"), by_position),
     (_cased(r"\b(?i:regards|love|greetings|sent|hugs|message|note|kisses)\sfrom\sNAME"), by_position),
-    (
-        _cased(
-            r"(?:^|[.!?\n]\s+)NAME(?=,?\s(?:said|says|told|asked|insisted|texted|emailed|phoned|promised"
-            r"|suggested|reckons|swears)\b)"
-        ),
-        by_position,
-    ),
+    (_cased(rf"(?:^|[.!?\n]\s+)NAME(?=,?\s{part('said')}\b)"), by_position),
     (_cased(r"\b(?i:I['’]m|I\sam|im|this\sis|it['’]s|it\sis)\s(?i:called\s)?NAME"), is_listed),
     (
         _cased(
-            r"(?:^|[.!?\n]\s*)(?i:hi|hello|hey|dear|thanks|thank\syou|thx|cheers|bless\syou|sorry"
-            r"|good\sluck|congrats|hola|hallo|bonjour|greetings|good\s(?:morning|evening"
-            r"|afternoon))(?i:,?\s(?:so\smuch|a\slot|again|very\smuch|there|everyone"
-            r"|all))?,?\sNAME(?=\s?[,.!;:?\n)–-]|$)"
+            rf"(?:^|[.!?\n]\s*)(?i:{part('greeting')})(?i:,?\s(?:so\smuch|a\slot|again|very\smuch|there"
+            r"|everyone|all))?,?\sNAME(?=\s?[,.!;:?\n)–-]|$)"
         ),
         _signed,
     ),
     (
         _cased(
-            r"(?i:[,.!?\n]\s*|^|\s)(?i:sincerely(?:\syours)?|yours(?:\s(?:truly|sincerely|faithfully))?"
-            r"|(?:kind(?:est)?|best|warm(?:est)?)?\s?regards|best(?:\swishes)?|much\slove|love|cheers"
-            r"|thanks(?:\s(?:all|again|everyone|in\sadvance|so\smuch|a\slot))?|many\sthanks"
-            r"|thank\syou(?:\sall)?|warmly|respectfully|signed|tia|take\scare|xx+|gratefully|gruß|grüße"
-            r"|saludos|cordialement)\s?[,.!\-–—~]*\s*NAME(?=(?:\sx{1,4}\b)?\s*(?:[.!)]?\s*$|[.!]?\s*\n|\s?\(|,\s))"
+            rf"(?i:[,.!?\n]\s*|^|\s)(?i:{part('signature')})\s?[,.!\-–—~]*\s*NAME(?=(?:\sx{{1,4}}\b)?\s*"
+            r"(?:[.!)]?\s*$|[.!]?\s*\n|\s?\(|,\s))"
         ),
         _signed,
     ),
@@ -201,14 +190,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
         by_position,
     ),
     (_cased(rf"\b(?i:{_SPOKEN_TO})\s(?:a\s|my\s)?NAME"), by_position),
-    (
-        _cased(
-            r"\b(?i:[a-z]+ologist|surgeon|physician|doctor|gp|nurse|therapist|psychiatrist|dentist|midwife"
-            r"|consultant|registrar|neighbou?r|boss|friend|colleague|teacher|lawyer|pastor),?\s(?i:is"
-            r"|was)\sNAME"
-        ),
-        by_position,
-    ),
+    (_cased(rf"\b(?i:{part('profession')}),?\s(?i:is|was)\sNAME"), by_position),
     (
         _cased(
             rf"NAME(?<=['’]s)(?=\s(?:{_KIN}|office|clinic|surgery|house|place|birthday|funeral|number|email"
@@ -217,13 +199,7 @@ CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
         by_position,
     ),
     (_cased(rf"NAME(?=,\s(?:my|our|his|her)\s(?:\w+\s)?{_KIN}\b)"), by_position),
-    (
-        _cased(
-            r"NAME(?=,?\s(?:MD|M\.D\.|DO|D\.O\.|PhD|Ph\.D\.?|RN|NP|PA-C|FRCP|MRCP|MBBS|MBChB|LCSW|DDS|DPM"
-            r"|BSc|MSc|Jr\.?|Sr\.?|Esq\.?)(?:\b|\s|$|,))"
-        ),
-        by_position,
-    ),
+    (_cased(rf"NAME(?=,?\s{part('degree')}(?:\b|\s|$|,))"), by_position),
 )
 _LOW = r"[a-zß-öø-ÿ][a-zß-öø-ÿ'’\-]+"
 LOWER_WHOLE = rf"(?P<name>{_LOW}(?:[ \t]+[a-z]\.)?[ \t]+{_LOW})"
@@ -233,13 +209,7 @@ LOWERED: tuple[tuple[re.Pattern[str], Judge], ...] = (
         _cased(rf"\b(?i:names?(?:['’]s|\sis|\swas|:)?|i['’]m|i\sam|call\sme)\s{LOWER_WHOLE}(?=[,.)\n]|\s*$)"),
         _surely_first,
     ),
-    (
-        _cased(
-            r"(?<![\w'’-])(?i:dr|dra|doctor|prof|professor|mrs|mr|ms|miss|nurse|aunt|auntie|uncle|grandma"
-            r"|grandpa|señora?|herr|frau|pastor|rabbi|imam|sister)\b\.?[ \t]LOWER"
-        ),
-        sure,
-    ),
+    (_cased(rf"(?<![\w'’-])(?i:{part('title in small letters')})\b\.?[ \t]LOWER"), sure),
     (_cased(r"(?<![\w'’-])(?i:dr|mrs|mr)\b\.?[ \t]LOWER"), _no_plain_word),
     (
         _cased(

@@ -11,13 +11,7 @@ OLDEST = 89
 
 # --- Dates ------------------------------------------------------------------------------------------------------------
 
-_MONTH = (
-    r"(?: jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|mars|marzo|apr(?:il)?|abril"
-    r"|avril|may|mai|mayo|maggio"
-    r"|june?|juni|juin|junio|giugno|july?|juli|juillet|julio|luglio|aug(?:ust)?|août|agosto|sept?(?:ember)?|septembre"
-    r"|septiembre|settembre|oct(?:ober)?|okt(?:ober)?|octobre|octubre|ottobre|nov(?:ember)?|novembre|noviembre"
-    r"|dec(?:ember)?|dez(?:ember)?|décembre|diciembre|dicembre|enero|gennaio|febrero|febbraio|février )\.?"
-)
+_MONTH = rf"{part('month')}\.?"
 _TENS = (
     "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth"
 )
@@ -27,10 +21,10 @@ _DAY = (
 )
 _YEAR = r"(?P<year>(?:19|20)\d{2})"
 _SHORT = r"['’]?\d{2}"
-_OF_BIRTH = r"\b(?:d\.?\s?o\.?\s?b\.?|date\sof\sbirth|birth\s?da(?:y|te)|b[-\s]?day|born|née?\sle|geb(?:oren)?\.?)"
-_EVENT = r"\b(?:admitted|discharged|dated|appointment|appt|seen|surgery|operated|scan(?:ned)?|due|died|visit|clinic)"
+_OF_BIRTH = rf"\b{part('date of birth')}"
+_EVENT = rf"\b{part('event')}"
 # "5 march" is a date; a number before a unit is not.
-_NO_UNIT = r"(?!\s?(?:mg|ml|mcg|µg|g|kg|%|weeks?|days?|months?|years?|yrs?|hours?|hrs?|mins?|minutes?|times|x)\b)"
+_NO_UNIT = rf"(?!\s?{part('no day')}\b)"
 
 
 def _year(match: re.Match[str]) -> str:
@@ -107,17 +101,12 @@ _TOKEN = (
     r"(?=[a-z/\s.-]{0,8}\d)(?:[a-z]{1,3}\s)?[a-z]{0,5}[./-]?\d[\da-z]{0,20}(?:[\s./-]?(?=[a-z]{0,3}"
     r"\d|\d)[a-z]{0,3}\d[\da-z]{0,20}|[/-][\da-z]{1,20}){0,6}(?:[\s-]?[a-z]{1,3}\b(?<=[\s-][A-Z]))?"
 )
-_NO_DOSE = (
-    r"(?!\s?(?:mg|ml|mcg|kg|g|%|years?|yrs?|days?|weeks?|months?|mm|cm|hours?|iu|times|patients|cases|people|beds)\b)"
-)
+_NO_DOSE = rf"(?!\s?{part('no record')}\b)"
 # After these words a number often belongs to nobody, so it must be called a number.
 _LOOSE = part("number of somebody")
 _STRICT = part("number of one person")
 # Compounds without a name yet consist of the maker's letters and a number.
-_COMPOUND = (
-    r"(?!(?:LY|GSK|AZD|BMS|ABT|ABBV|MK|PF|RG|RO|JNJ|TAK|BAY|BI|SB|SCH|CP|GW|AMG|ONO|INCB|NVP|CC|BPC"
-    r"|SAR|ALN|LCL|SHR|BGB|DS|TAS|CPI|GS|HCV|HPV|COVID|SARS|CYP|BRCA|PMID|NCT|DOI|ICD|RS)[\s-]?\d)"
-)
+_COMPOUND = rf"(?!{part('maker of a compound')}[\s-]?\d)"
 RECORDS = (
     # Wallets, keys and what else is too long to be a word or a dose.
     rule("number", r"(?<!\w)(?=\d*[a-z])(?=(?:[a-z]*\d){3})[a-z0-9]{24,}(?!\w) | (?<![\w-])[\w-]{3,63}\.eth\b"),
@@ -168,15 +157,13 @@ RECORDS = (
     # "The ticket that they gave me is", "the number on my wristband says".
     rule(
         "number",
-        r"\b((?:ticket|claim|case|reference|ref|file|record|complaint|wristband|bracelet|booking|reservation|policy|badge|id)"
-        r"(?:\s[a-z'’]+){0,4}?\s?(?:\sis|\swas|\ssays|\sreads|\ssaid|[:=\#])\s?\#?)"
+        rf"\b({part('told number')}(?:\s[a-z'’]+){{0,4}}?\s?(?:\sis|\swas|\ssays|\sreads|\ssaid|[:=\#])\s?\#?)"
         rf"(?=(?:[a-z/-]{{0,5}}\d){{4}}){_TOKEN}(?!\.\d|\s?steps){_NO_DOSE}",
         lambda m: m[1] + _if_long(m[0][len(m[1]) :], 6),
     ),
     rule(
         "number",
-        rf"(?!(?<=[a-z],\s)ID\s\d{{5}}\b)\b((?:ID|No|Nr|Ref|Reference|number|account|file|case|record|chart|licen[cs]e|policy"
-        rf"|passport|badge)\.?(?![a-z]){_IS}){_TOKEN}{_NO_DOSE}",
+        rf"(?!(?<=[a-z],\s)ID\s\d{{5}}\b)\b({part('number of a file')}\.?(?![a-z]){_IS}){_TOKEN}{_NO_DOSE}",
         lambda m: m[1] + _if_long(m[0][len(m[1]) :], 5),
     ),
 )

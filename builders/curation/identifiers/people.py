@@ -24,7 +24,7 @@ from builders.curation.identifiers.naming import (
     known,
     sure,
 )
-from builders.curation.identifiers.rules import CAPITAL, UPPER
+from builders.curation.identifiers.rules import CAPITAL, UPPER, part
 from builders.curation.identifiers.words import is_medical, is_no_name, is_possessive, names_a_thing
 
 
@@ -90,7 +90,7 @@ _KNOWN = re.compile(
 _FOREIGN = re.compile(
     rf"(?<=[a-zß-ÿ,;:.] )(?=[^\W\d_ ]*(?: [{UPPER}])?[^\W\d_ ]*[à-öø-ɏ])(?P<name>{CAPITAL} {CAPITAL})(?! [{UPPER}])"
 )
-_SAINT = re.compile(r"\b(?:St|Saint|San|Santa|São|Sankt|Sint|Mount|Mt|Lake|Port|Fort|Cape|New|El|Los|Las)\.?\s$")
+_SAINT = re.compile(rf"\b{part('before a saint')}\.?\s$")
 
 
 def _masked_known(match: re.Match[str], counts: Counter[str]) -> str:

@@ -17,17 +17,10 @@ from builders.curation.identifiers.words import is_medical, is_no_name, names_a_
 # --- Streets and postcodes --------------------------------------------------------------------------------------------
 
 _TYPES = part("street")
-_UNIT = (
-    r"(?:(?:apt|apartment|flat|unit|suite|ste|room|rm|floor|house|no|nr|block|building|bldg|lot"
-    r"|box)\.?\s?\#?\s?\d*[A-Za-z]?\d*,?\s+)?"
-)
+_UNIT = rf"(?:{part('part of a house')}\.?\s?\#?\s?\d*[A-Za-z]?\d*,?\s+)?"
 _DIRECTION = r"(?:[NSEW]{1,2}\.?\s|North\s|South\s|East\s|West\s)?"
 # What may stand between a number and "road" without being a street name: "2 months down the road".
-_NO_STREET = (
-    r"(?!(?:months?|weeks?|days?|years?|hours?|hrs?|minutes?|mins?|miles?|blocks?|km|people|times"
-    r"|of|in|on|down|the|a|an|to|way|way\s|and|or|from"
-    r"|mg|ml|my|out|off|per|with|for|lane\b|different|main|busy)\b)"
-)
+_NO_STREET = rf"(?!{part('no street')}\b)"
 _STREETS = (
     rule(
         "place",
@@ -37,34 +30,25 @@ _STREETS = (
         rf"|ste)\.?\s?\#?\s?(?:\w*\d\w*|[A-Z]\b))?(?:,\s{NAMES}(?:\s\d{{4,5}}\b)?)?",
         cased=True,
     ),
+    rule("place", rf"\b\d{{1,5}}[a-z]?\s+(?:{_NO_STREET}[a-z'’]{{2,}}\s+){{1,3}}{part('street in small letters')}\b"),
     rule(
         "place",
-        rf"\b\d{{1,5}}[a-z]?\s+(?:{_NO_STREET}[a-z'’]{{2,}}\s+){{1,3}}(?:street|avenue|ave|road|rd|lane"
-        rf"|boulevard|blvd|crescent|terrace|gardens|mews)\b",
-    ),
-    rule(
-        "place",
-        rf"\b(?:(?:{CAPITAL})\s+){{1,3}}(?:Street|Avenue|Ave|Road|Rd|Lane|Boulevard|Blvd|Crescent"
-        rf"|Terrace|Mews|Parkway|Highway)\b\.?(?:\s\d{{1,4}}\b)?",
+        rf"\b(?:(?:{CAPITAL})\s+){{1,3}}{part('street without a number')}\b\.?(?:\s\d{{1,4}}\b)?",
         lambda m: m[0] if is_no_name(m[0].split()[0]) and len(m[0].split()) < 3 else "[place]",
         cased=True,
     ),
     rule("place", r"\b\d{1,3}(?:st|nd|rd|th)\s(?:Street|Avenue|Ave|St)\b", cased=True),
     rule(
         "place",
-        rf"\b[{UPPER}]\w{{1,40}}(?:straße|strasse|str\.|weg|platz|allee|gasse|damm|ufer|straat|laan"
-        rf"|gracht|plein|kade|dreef|gatan|vägen|gade|vej|veien|katu|tie|utca"
-        rf"|út)\s\d{{1,4}}\s?[a-z]?\b(?:,?\s\d{{4,5}}(?:\s[A-Z]{{2}})?\s{CAPITAL})?",
+        rf"\b[{UPPER}]\w{{1,40}}{part('ending of a street')}\s\d{{1,4}}\s?[a-z]?\b(?:,?\s\d{{4,5}}"
+        rf"(?:\s[A-Z]{{2}})?\s{CAPITAL})?",
         cased=True,
     ),
     rule(
         "place",
-        rf"\b(?:\d{{1,4}}(?:\s?bis)?,?\s+)?(?:rue|avenue|boulevard|chemin|impasse|quai|allée|calle"
-        rf"|avenida|paseo|plaza|carrer|camino|rua|travessa|largo|via|viale|piazza|corso|vicolo|ulica"
-        rf"|ul\.|ulitsa|bulvar|jalan|jl\.)"
-        rf"\s+(?:(?:de|del|della|dei|da|do|dos|das|di|du|des|la|le|les|los|las|el"
-        rf"|l['’])\s?){{0,3}}[{UPPER}][\w'’-]+(?:\s[{UPPER}][\w'’-]+){{0,3}}(?:,?\s(?:n[º°]?\s?)?\d{{1,"
-        rf"4}}[a-z]?\b)?(?:,?\s\d{{5}}\b(?:\s(?-i:[{UPPER}])[\w'’-]+)?)?",
+        rf"\b(?:\d{{1,4}}(?:\s?bis)?,?\s+)?{part('street before its name')}\s+(?:{part('of the')}\s?){{0,3}}"
+        rf"[{UPPER}][\w'’-]+(?:\s[{UPPER}][\w'’-]+){{0,3}}(?:,?\s(?:n[º°]?\s?)?\d{{1,4}}[a-z]?\b)?(?:,?"
+        rf"\s\d{{5}}\b(?:\s(?-i:[{UPPER}])[\w'’-]+)?)?",
         lambda m: m[0] if not re.search(r"\d|^(?:rue|calle|rua|ul)", m[0], re.I) else "[place]",
         cased=False,
     ),
@@ -81,9 +65,7 @@ _STREETS = (
     ),
     rule(
         "place",
-        rf"\b(?:The\s)?(?:{CAPITAL}\s){{1,3}}(?:House|Cottage|Farm|Farmhouse|Lodge|Barn|Mill|Manor"
-        rf"|Villa|Grange|Rectory|Vicarage|Wharf|Mansions|Towers|Estate|Ranch|Marina|Lock|Buildings"
-        rf"|Homestead|Trailer\sPark|Caravan\sPark)\b(?:,\s{NAMES})?",
+        rf"\b(?:The\s)?(?:{CAPITAL}\s){{1,3}}{part('house')}\b(?:,\s{NAMES})?",
         lambda m: m[0] if all(map(is_no_name, m[0].split()[:-1])) or m[0].startswith("White House") else "[place]",
         cased=True,
     ),
@@ -99,7 +81,7 @@ _STREETS = (
 )
 _STATES = part("state")
 _TOWN = rf"(?:\b{CAPITAL}(?:[\s-]{CAPITAL}){{0,2}},?\s)"  # whatever it is called: a postcode follows
-_UNITS = r"(?!MG|ML|KG|CM|MM|AM|PM|HR|YO|ST\b|ND\b|RD\b|TH\b|WK|MO\b|IU|CC|FT|LB|OZ|UG)"
+_UNITS = rf"(?!{part('unit after a postcode')})"
 _POSTCODES = (
     rule("place", rf"\b[A-Z]{{1,2}}\d[A-Z\d]?\s\d{_UNITS}[A-Z]{{2}}\b"),
     rule(
@@ -142,21 +124,13 @@ _POSTCODES = (
 # --- Towns ------------------------------------------------------------------------------------------------------------
 
 _CAPITALISED = re.compile(rf"(?:{CAPITAL})(?:\s(?:{CAPITAL}))*")
-_BEFORE_PLACE = re.compile(
-    r"\b(?:in|from|near|at|to|around|outside|of|live|lives|moved|visiting|via|through|over|leaving)\s$", re.IGNORECASE
-)
+_BEFORE_PLACE = re.compile(rf"\b{part('before a town')}\s$", re.IGNORECASE)
 _HOME = re.compile(
-    rf"\b((?i:(?:I|we|he|she|they|who|family|parents|mum|mom|dad|sister|brother|husband"
-    rf"|wife)\s(?:\w+\s)?(?:live|lives|lived|reside|resides|resided|grew\sup|settled|relocated"
-    rf"|commute|commutes|moved|move)|living|raised|born|based|residing|located|stationed"
-    rf"|(?:I'm|I’m|I\sam|we're|we\sare|he's|she's|hail|hails|comes?|originally"
-    rf"|native)(?:\soriginally)?(?=\sfrom)|(?:town|village|city|suburb|hamlet|parish|county"
-    rf"|district|borough|island|outskirts|farm|house|flat|apartment"
-    rf"|cottage)(?:\scalled)?)\s(?i:(?:out|up|down|over|back|just|right|here|around)\s)?"
-    rf"(?:(?:in|at|near|to|from|outside|of|around|on|called|by)\s)?(?:(?:a"
-    rf"|the)\s(?:\w+\s){{0,2}}(?:town|village|city|suburb)\s(?:of|called|near|outside"
-    rf"|named)\s)?)({CAPITAL}(?:[\s-](?:on|upon|le|la|de|of|am|under|in|the)[\s-]{CAPITAL}"
-    rf"|\s{CAPITAL}){{0,3}})"
+    rf"\b((?i:{part('somebody')}\s(?:\w+\s)?{part('lives')}|living|raised|born|based|residing|located|stationed"
+    rf"|{part('comes from')}(?:\soriginally)?(?=\sfrom)|{part('kind of place')}(?:\scalled)?)\s(?i:(?:out|up"
+    r"|down|over|back|just|right|here|around)\s)?(?:(?:in|at|near|to|from|outside|of|around|on|called|by)\s)?"
+    rf"(?:(?:a|the)\s(?:\w+\s){{0,2}}(?:town|village|city|suburb)\s(?:of|called|near|outside|named)\s)?)"
+    rf"({CAPITAL}(?:[\s-](?:on|upon|le|la|de|of|am|under|in|the)[\s-]{CAPITAL}|\s{CAPITAL}){{0,3}})"
 )
 
 
@@ -184,16 +158,9 @@ _HOMES = (
     # Words built like names of places: "Upper Cattering", "Thistledown Cross", "Hollinby".
     rule(
         "place",
-        rf"\b((?i:in|at|from|near|to|outside|around|of|behind|past|by)\s)(?:(?:Upper|Lower|Nether|Great"
-        rf"|Little|East|West|North|South|Old|New|Mount|Port|Fort|Lake|Glen|Much|Long|Higher|Bad|Sankt"
-        rf"|Saint|St\.?|Villa|Ciudad|Puerto)\s{CAPITAL}(?:\s{CAPITAL})?"
-        rf"|{CAPITAL}\s(?:Cross|Marsh|Green|Heath|Common|Bridge|Ford|Mills|Falls|Springs|Hills|Valley"
-        rf"|Creek|Bay|Beach|Point|Harbor|Harbour|Island|Heights|Park|Grove|Ridge|Rapids|Junction|Corner"
-        rf"|Hollow|Wells|Moor|End|Bank|Village|City|Parish|Ferry|Haven|Bluff|Landing|Station|Regis"
-        rf"|Magna|Parva)"
-        rf"|[{UPPER}][a-zà-ÿ]{{2,12}}(?:by|ton|ham|wick|ford|bury|borough|burgh|ville|thorpe|combe|dale"
-        rf"|stead|worth|minster|mouth|cester|chester|hurst|shire|stadt|dorf|heim|hausen|bach|furt"
-        rf"|kirchen|köping|grad|ovo|abad|nagar|pool|pur))\b",
+        rf"\b((?i:in|at|from|near|to|outside|around|of|behind|past|by)\s)(?:{part('before a village')}"
+        rf"\s{CAPITAL}(?:\s{CAPITAL})?|{CAPITAL}\s{part('after a village')}"
+        rf"|[{UPPER}][a-zà-ÿ]{{2,12}}{part('ending of a village')})\b",
         _built,
         cased=True,
     ),
