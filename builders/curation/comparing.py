@@ -6,8 +6,9 @@ A unit names files; the worker reads them, and only verdicts and a few numbers c
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
@@ -20,11 +21,13 @@ from PIL import Image
 
 from builders.curation.examine import in_parts, read_again
 from builders.curation.folders import File
+from builders.curation.index import Index
 from builders.curation.opencv import PACKAGES, one_thread
 from builders.curation.pictures import read_picture
 from builders.curation.verification import Features, PairVerdict, compare, features
 from loaders.engines.engine import Engine, Task
 from loaders.files.images import open_image
+from loaders.files.records import from_json, to_json
 
 Pair = tuple[str, str]
 """Two pictures by digest, the smaller first."""
@@ -35,6 +38,7 @@ Files = Mapping[str, File]
 Asked = TypeVar("Asked")
 Told = TypeVar("Told")
 
+_KNOWN = "what curation remembers of pictures"
 _FEATURES = 1024  # pictures whose features are cached (about 0.2 MB each)
 
 
@@ -105,22 +109,42 @@ class LookAt(_Asked):
         return [_look(read_again(files[digest], digest)) for digest in digests]
 
 
-def answers(
-    engine: Engine,
-    task: Task[list[Told]],
-    asked: Sequence[Asked],
-    named: Callable[[Asked], Iterable[str]],
-    files: Files,
-    where: str,
-) -> Generator[tuple[Asked, Told]]:
-    """The task's answer for each, in any order; `named` returns the pictures that one is about."""
-    parts = in_parts(asked, engine)
-    units = (
-        (name, (part, {digest: files[digest] for one in part for digest in named(one)})) for name, part in parts.items()
-    )
-    with closing(engine.each(task, units, where=where)) as done:
-        for name, told in done:
-            yield from zip(parts[name], told, strict=True)
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Answers about pictures, whose files are given: what the index does not hold, the engine finds out."""
+
+    index: Index
+    engine: Engine
+    files: Files
+
+    def answers(
+        self,
+        task: Task[list[Told]],
+        kind: type[Told],
+        asked: Mapping[str, Asked],
+        named: Callable[[Asked], Iterable[str]],
+        where: str,
+        tell: Callable[[int], None] = lambda new: None,
+    ) -> dict[str, Told]:
+        """The task's answer, of this `kind`, to each that is asked, by its key in the index.
+
+        `named` returns the pictures that one is about; `tell` is called with the number of answers that have come.
+        """
+        stored = {key: self.index.get(where, key) for key in asked}
+        answers = {key: from_json(kind, text.encode(), _KNOWN) for key, text in stored.items() if text is not None}
+        tell(len(answers))
+        parts = in_parts([key for key in asked if key not in answers], self.engine)
+        units = ((name, self._unit([asked[key] for key in part], named)) for name, part in parts.items())
+        with closing(self.engine.each(task, units, where=where)) as done:
+            for name, new in done:
+                for key, answer in zip(parts[name], new, strict=True):
+                    self.index.put(where, key, json.dumps(to_json(answer)))
+                    answers[key] = answer
+                tell(len(new))
+        return answers
+
+    def _unit(self, asked: Sequence[Asked], named: Callable[[Asked], Iterable[str]]) -> tuple[Sequence[Asked], Files]:
+        return asked, {digest: self.files[digest] for one in asked for digest in named(one)}
 
 
 def _look(data: bytes) -> Look:

@@ -11,18 +11,17 @@ that was saved as PNG has gained nothing), first name.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
-from contextlib import closing
 from dataclasses import dataclass
+from itertools import starmap
 from statistics import median
 
 from rich.progress import Progress
 from scipy.cluster.hierarchy import DisjointSet
 
 from builders.curation.candidates import candidates
-from builders.curation.comparing import Compare, Files, Look, LookAt, Pair, answers
+from builders.curation.comparing import Compare, Files, Look, LookAt, Memory, Pair
 from builders.curation.examine import Content
 from builders.curation.folders import File
 from builders.curation.index import Index
@@ -30,7 +29,6 @@ from builders.curation.sampling import joined
 from builders.curation.verification import COPY, DIFFERENT, SCENE, PairVerdict
 from builders.pipeline.progress import Meter
 from loaders.engines.engine import Engine
-from loaders.files.records import from_json, to_json
 
 POLICY = (
     "the one without text laid over, without a border, in colour, with most pixels, not blurred against others of its "
@@ -38,7 +36,6 @@ POLICY = (
 )
 
 _ROUND = 256  # pairs compared before copies are counted again: fixed, so that the number of workers changes nothing
-_KNOWN = "what curation remembers of pictures"
 _GREY = 2.0  # mean distance of the colours from grey, in levels, below which a picture counts as grey
 
 
@@ -77,12 +74,7 @@ class Groups:
 
 
 def group(
-    contents: Sequence[Content],
-    files: Files,
-    index: Index,
-    *,
-    engine: Engine,
-    progress: Progress | None = None,
+    contents: Sequence[Content], files: Files, index: Index, *, engine: Engine, progress: Progress | None = None
 ) -> Groups:
     """Cluster distinct contents, given in the order of their digests.
 
@@ -90,7 +82,8 @@ def group(
     """
     by_digest = {content.digest: content for content in contents}
     written = {content.digest for content in contents if content.quality.text_characters}
-    links, crowded = _links(contents, written, files, index, engine, progress)
+    memory = Memory(index, engine, files)
+    links, crowded = _links(contents, written, memory, progress)
     copies, clusters = (
         joined((link.first, link.second) for link in links if link.verdict.kind in kinds)
         for kinds in ((COPY,), (COPY, SCENE))
@@ -98,7 +91,7 @@ def group(
     sets: dict[str, list[str]] = defaultdict(list)
     for digest in sorted(copies):
         sets[copies[digest]].append(digest)
-    looks = _looks(sorted(copies), files, index, engine, progress)
+    looks = _looks(sorted(copies), memory, progress)
     best: dict[str, str] = {}
     for members in sets.values():
         sharpness: dict[int, list[float]] = defaultdict(list)
@@ -111,12 +104,12 @@ def group(
         chosen = min(members, key=lambda digest: _merit(by_digest[digest], looks[digest], usual, sizes, files[digest]))
         best.update(dict.fromkeys(members, chosen))
     pairs = [(best[digest], digest) for digest in by_digest if best.get(digest, digest) != digest]
-    told = _verdicts(pairs, written, files, index, engine)
+    verdicts = _verdicts(pairs, written, memory, Compare())
     places = {}
     for digest in by_digest:
         kept = best.get(digest, digest)
         same = digest != kept and looks[digest].pixels == looks[kept].pixels
-        verdict = None if same or digest == kept else _from_best(told[_key(kept, digest)], kept, digest)
+        verdict = None if same or digest == kept else _from_best(verdicts[_key(kept, digest)], kept, digest)
         places[digest] = Place(clusters.get(digest, digest)[:16], kept, same, verdict)
     return Groups(places, tuple(links), crowded)
 
@@ -158,12 +151,7 @@ def _key(first: str, second: str) -> tuple[str, str]:
 
 
 def _links(
-    contents: Sequence[Content],
-    written: Set[str],
-    files: Files,
-    index: Index,
-    engine: Engine,
-    progress: Progress | None,
+    contents: Sequence[Content], written: Set[str], memory: Memory, progress: Progress | None
 ) -> tuple[list[Link], int]:
     """The candidates whose verdict is not "different", in order, and how many pictures have more than are compared;
     pairs already known as copies of copies are skipped."""
@@ -175,7 +163,7 @@ def _links(
     for start in range(0, len(pairs), _ROUND):
         some = [(contents[i].digest, contents[j].digest) for i, j in pairs[start : start + _ROUND]]
         asked = [pair for pair in some if not (pair[0] in copies and pair[1] in copies and copies.connected(*pair))]
-        for (first, second), verdict in _verdicts(asked, written, files, index, engine, compare).items():
+        for (first, second), verdict in _verdicts(asked, written, memory, compare).items():
             if verdict.kind != DIFFERENT:
                 links.append(Link(first, second, verdict))
             if verdict.kind == COPY:
@@ -187,39 +175,17 @@ def _links(
     return links, crowded
 
 
-def _verdicts(
-    pairs: Sequence[Pair],
-    written: Set[str],
-    files: Files,
-    index: Index,
-    engine: Engine,
-    compare: Compare | None = None,
-) -> dict[Pair, PairVerdict]:
-    """The verdict on each pair, smaller digest first, from the index if it is there; `written` have text over them."""
-    keys = [_key(*pair) for pair in pairs]
-    stored = {key: index.get("pair", " ".join(key)) for key in keys}
-    known = {key: from_json(PairVerdict, text.encode(), _KNOWN) for key, text in stored.items() if text is not None}
-    new = [((one, one in written), (two, two in written)) for one, two in stored if (one, two) not in known]
-    with closing(answers(engine, compare or Compare(), new, dict, files, "compare")) as found:
-        for ((first, _), (second, _)), verdict in found:
-            key = first, second
-            index.put("pair", " ".join(key), json.dumps(to_json(verdict)))
-            known[key] = verdict
-    return {key: known[key] for key in keys}
+def _verdicts(pairs: Sequence[Pair], written: Set[str], memory: Memory, compare: Compare) -> dict[Pair, PairVerdict]:
+    """The verdict on each pair, smaller digest first; `written` have text over them."""
+    keys = {" ".join(key): key for key in starmap(_key, pairs)}
+    asked = {name: tuple((digest, digest in written) for digest in key) for name, key in keys.items()}
+    verdicts = memory.answers(compare, PairVerdict, asked, dict, "compare")
+    return {key: verdicts[name] for name, key in keys.items()}
 
 
-def _looks(
-    digests: Sequence[str], files: Files, index: Index, engine: Engine, progress: Progress | None
-) -> dict[str, Look]:
+def _looks(digests: Sequence[str], memory: Memory, progress: Progress | None) -> dict[str, Look]:
     meter = Meter(progress, "choose", rows=len(digests), batches=1, unit="photo")
-    told = {digest: index.get("look", digest) for digest in digests}
-    missing = [digest for digest in digests if told[digest] is None]
-    looks = {digest: from_json(Look, text.encode(), _KNOWN) for digest, text in told.items() if text is not None}
-    meter.advance(len(looks))
-    with closing(answers(engine, LookAt(), missing, lambda digest: (digest,), files, "choose")) as found:
-        for digest, look in found:
-            index.put("look", digest, json.dumps(to_json(look)))
-            looks[digest] = look
-            meter.advance(1)
+    asked = dict(zip(digests, digests, strict=True))
+    looks = memory.answers(LookAt(), Look, asked, lambda digest: (digest,), "choose", meter.advance)
     meter.finish(0)
     return looks

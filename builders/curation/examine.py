@@ -6,9 +6,10 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, TypeVar
 
+from pydantic import BeforeValidator, PlainSerializer
 from rich.progress import Progress
 
 from builders.curation.erased_text import erased
@@ -25,8 +26,10 @@ from loaders.engines.sight import SHARED, node
 from loaders.errors import InputError
 from loaders.files.images import ImageError
 from loaders.files.paths import is_folder
+from loaders.files.records import from_json, to_json
 
 _KIND = "picture"
+_Bytes = Annotated[bytes, PlainSerializer(bytes.hex), BeforeValidator(bytes.fromhex)]
 Item = TypeVar("Item")
 
 
@@ -41,8 +44,17 @@ class Content:
     digest: str
     size: int
     quality: Quality
-    whole: bytes | None
-    keypoints: bytes
+    whole: _Bytes | None
+    keypoints: _Bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is remembered of a file's bytes, the same under any name."""
+
+    content: Content | None
+    reason: str = ""
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,54 +147,39 @@ def _read(file: File) -> tuple[str, bytes, str]:
     except ImageError as error:
         if not file.held and is_folder(file.path):  # such a folder is listed as a file
             error.found = "is a folder that cannot be listed"
-        return "", b"", _error_json(error)
+        return "", b"", _unreadable(error)
     return hashlib.sha256(data).hexdigest(), data, ""
 
 
 def _measured(data: bytes, digest: str) -> str:
-    """What is cached about a picture: JSON, the same for the same bytes under any name."""
+    """What is remembered about a picture, as JSON."""
     try:
         picture = read_picture(data)
     except ImageError as error:
-        return _error_json(error)
+        return _unreadable(error)
     text = text_over(picture.grey)
     bare = replace(picture, grey=erased(picture.grey, text.rows)[0])
     hashes = whole(bare)
-    return json.dumps(
-        {
-            "digest": digest,
-            "size": len(data),
-            "quality": asdict(measure(picture, text.characters)),
-            "whole": None if hashes is None else hashes.tobytes().hex(),
-            "keypoints": keypoints(bare).tobytes().hex(),
-        }
-    )
+    quality, of_whole = measure(picture, text.characters), None if hashes is None else hashes.tobytes()
+    content = Content(digest, len(data), quality, of_whole, keypoints(bare).tobytes())
+    return json.dumps(to_json(_Facts(content)))
 
 
-def _error_json(error: ImageError) -> str:
-    return json.dumps({"reason": error.reason, "detail": error.detail})
+def _unreadable(error: ImageError) -> str:
+    return json.dumps(to_json(_Facts(None, error.reason, error.detail)))
+
+
+def _examined(file: File, text: str) -> Examined:
+    facts = from_json(_Facts, text.encode(), file.path)
+    return Examined(file, facts.content, facts.reason, facts.detail)
 
 
 def _known(file: File, digest: str, index: Index) -> Examined:
     """What the index holds of a file's content. Raises: InputError for an index that is damaged."""
     try:
         return _examined(file, index.get(_KIND, digest) or "")
-    except (LookupError, TypeError, ValueError) as error:
-        raise index.damaged(f"the entry of {digest[:16]}…: {error}") from None
-
-
-def _examined(file: File, text: str) -> Examined:
-    facts = json.loads(text)
-    if "reason" in facts:
-        return Examined(file, None, facts["reason"], facts["detail"])
-    content = Content(
-        facts["digest"],
-        facts["size"],
-        Quality(**facts["quality"]),
-        None if facts["whole"] is None else bytes.fromhex(facts["whole"]),
-        bytes.fromhex(facts["keypoints"]),
-    )
-    return Examined(file, content)
+    except InputError as error:
+        raise index.damaged(f"the entry of {digest[:16]}…: {error.found}") from None
 
 
 def by_content(examined: Sequence[Examined]) -> dict[str, Examined]:
