@@ -11,28 +11,86 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rich.progress import Progress
 
-from builders.threemdbench.findings import Candidate, Finding, Forbidden
+from builders.curation.review import Decision, Decisions, Doubt
+from builders.licences import demands
+from builders.threemdbench.earlier import Earlier
 from loaders.engines.engine import Engine
 from loaders.engines.threads import Threads
 
+# Reasons for leaving a photo out, the gravest first. A border is not one: it can be cut off.
+FAULTS = ("near_uniform", "small", "dark", "overexposed", "blurred", "text_overlay")
+_MOST = 100  # more than any licence can demand
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A photo to judge: its key, file, source (within which blur is calibrated), diagnosis and licence.
+
+    `mixed` says what else its class in the source holds, if anything; `decision` is what a person decided about it,
+    `of_class` about its class, if anyone did. It may be in an `earlier` release, or will be `withdrawn`. One whose
+    licence forbids altered copies is only looked for (`forbidden`): no copy of it may come in under another.
+    """
+
+    key: str
+    path: Path
+    source: str
+    diagnosis: str = ""
+    licence: str | None = None
+    mixed: str = ""
+    decision: Decision | None = None
+    of_class: Decision | None = None
+    earlier: bool = False
+    withdrawn: bool = False
+    forbidden: bool = False
+
+    @property
+    def bound(self) -> int:
+        """How much binds it, and no less any copy of it: the terms of its licence, or that it is withdrawn."""
+        return _MOST if self.withdrawn else demands(self.licence)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found out about a photo.
+
+    `cluster` names all photos that show the same thing. If `reason` is not empty, the photo is to be left out.
+    `doubts` are what makes it borderline.
+    """
+
+    cluster: str
+    reason: str = ""
+    detail: str = ""
+    doubts: tuple[Doubt, ...] = ()
+
 
 @dataclass(frozen=True)
-class FullCuration:
-    """Quality and duplicates by `builders.curation`; `index` is the file in which it remembers what it measured."""
+class Curator:
+    """Judges photos by `builders.curation` and by what is known of them beforehand, to which `identity` is equal.
 
+    `index` is the file in which it remembers what it measured, `queue` the one for borderline photos; `own` are the
+    sources of a team's own.
+    """
+
+    identity: str
     index: Path
+    queue: Path
+    decisions: Decisions
+    earlier: Earlier
+    own: frozenset[str]
+    withdrawn: frozenset[str]
+    forbidden: Sequence[Candidate]
     engine: Engine = field(default_factory=Threads)
     progress: Progress | None = None
-    identity: str = "builders.curation"
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return FullCuration, (self.index,)  # a judgement does not depend on who does the work
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"engine": None, "progress": None}  # a judgement does not depend on who does the work
 
-    def __call__(self, photos: Sequence[Candidate], forbidden: Sequence[Forbidden]) -> list[Finding]:
-        """A finding for each photo, in their order; the `forbidden` ones are only looked for among them."""
+    def __call__(self, photos: Sequence[Candidate]) -> list[Finding]:
+        """A finding for each photo, in their order."""
         # Imported here: they bring OpenCV, which nothing else of a build needs.
         from builders.curation.curate import curate, judged_alone
         from builders.curation.folders import File
@@ -40,13 +98,11 @@ class FullCuration:
 
         if not photos:
             return []
-        files = [
-            *(File(photo.key, photo.path, source=photo.source, precedence=photo.earlier) for photo in photos),
-            *(File(other.key, other.path, source=other.source) for other in forbidden),
-        ]
+        every = [*photos, *self.forbidden]
+        files = [File(one.key, one.path, source=one.source, precedence=one.earlier) for one in every]
         first = curate(files, index=self.index, engine=self.engine, progress=self.progress)
         # What may not come in says nothing about how sharp a source is.
-        judged = Judged(photos, judged_alone(first, len(photos)), forbidden)
+        judged = Judged(every, judged_alone(first, len(photos)))
         fit = [file for file in files[: len(photos)] if file.name not in judged.out]
         second = curate(fit, index=self.index, engine=self.engine) if 0 < len(fit) < len(files) else first
         judged.compare(second if fit else None)

@@ -22,7 +22,7 @@ from builders.curation.quality import BRIGHT, DARK, SMALL, Quality
 from builders.curation.review import ACCEPT, REJECT, Doubt
 from builders.curation.verification import UNSURE
 from builders.licences import exclude_each_other, read_licence
-from builders.threemdbench.findings import FAULTS, Candidate, Finding, Forbidden
+from builders.threemdbench.curate import FAULTS, Candidate, Finding
 from loaders.errors import InputError
 
 DISPUTED = "copies under different diagnoses"
@@ -47,26 +47,27 @@ _BORDERLINE: dict[str, tuple[str, Callable[[Quality, float], bool]]] = {
 class Judged:
     """The photos of a build while they are judged: `out` has the reason and detail for each one that is left out."""
 
-    def __init__(self, photos: Sequence[Candidate], first: Curation, forbidden: Sequence[Forbidden] = ()) -> None:
-        self.photos = photos
+    def __init__(self, candidates: Sequence[Candidate], first: Curation) -> None:
+        self.photos = [one for one in candidates if not one.forbidden]
         self.out: dict[str, tuple[str, str]] = {}
         self._doubts: dict[str, list[Doubt]] = defaultdict(list)
         self._cluster: dict[str, str] = {}
         sets: dict[str, list[Candidate]] = defaultdict(list)
-        best = [first.groups.places[one.content.digest].best if one.content else one.file.name for one in first.files]
-        barred = dict(zip(best[len(photos) :], forbidden, strict=True))
-        # Behind the photos are those that are forbidden.
-        for photo, of, one, decision, judgement in zip(
-            photos, best, first.files, first.decisions, first.judgements, strict=False
+        for photo, one in zip(candidates, first.files, strict=True):
+            sets[first.groups.places[one.content.digest].best if one.content else photo.key].append(photo)
+        # The forbidden ones come last, and are not judged.
+        for photo, one, decision, judgement in zip(
+            self.photos, first.files, first.decisions, first.judgements, strict=False
         ):
-            sets[of].append(photo)
             self._cluster[photo.key] = decision.cluster or photo.key
             if one.content and judgement:
                 self._judge_quality(photo, one.content.quality, judgement.flags, judgement.least_sharpness)
-        for of, members in sets.items():
-            self._settle_diagnosis(members)
-            self._settle_terms(members, barred.get(of))
-        for photo in photos:
+        for members in sets.values():
+            forbidden = next((one for one in members if one.forbidden), None)
+            if photos := [one for one in members if not one.forbidden]:
+                self._settle_diagnosis(photos)
+                self._settle_terms(photos, forbidden)
+        for photo in self.photos:
             if (why := photo.decision or photo.of_class) and why.decision == REJECT:
                 of_class = "" if photo.decision else f"its class in the source is mixed: {photo.mixed}"
                 self.out[photo.key] = f"review: {why.reason}", of_class or self.out.get(photo.key, ("", ""))[0]
@@ -133,13 +134,13 @@ class Judged:
             if len(diagnoses) > 1 and photo.diagnosis not in accepted:
                 self.out[photo.key] = DISPUTED, ", ".join(sorted(diagnoses))
 
-    def _settle_terms(self, members: Sequence[Candidate], forbidden: Forbidden | None) -> None:
+    def _settle_terms(self, members: Sequence[Candidate], forbidden: Candidate | None) -> None:
         """Leave out what a copy, be it fit or not, does not let come in: one whose licence demands more binds all."""
         said = {photo.licence for photo in members}
         most = max(members, key=lambda photo: photo.bound)
         for photo in members:
             if forbidden:
-                self.out.setdefault(photo.key, (FORBIDDEN, f"{forbidden.licence}: {forbidden.key}"))
+                self.out.setdefault(photo.key, (FORBIDDEN, f"{read_licence(forbidden.licence).id}: {forbidden.key}"))
             elif exclude_each_other(said):
                 self.out.setdefault(photo.key, (EXCLUSIVE, ", ".join(sorted(read_licence(one).id for one in said))))
             elif photo.bound < most.bound and most.withdrawn:

@@ -30,10 +30,9 @@ from builders.steps import Step, admit, images, unique
 from builders.threemdbench.authored import authored_digest
 from builders.threemdbench.card import card
 from builders.threemdbench.complaints import BY_MODEL
-from builders.threemdbench.curate import FullCuration
+from builders.threemdbench.curate import FAULTS, Candidate, Curator
 from builders.threemdbench.download import Downloads, Limits
 from builders.threemdbench.earlier import Earlier, Followed, open_followed, read_earlier
-from builders.threemdbench.findings import FAULTS, Forbidden
 from builders.threemdbench.gather import SHAREABLE, Admission, gather, rows_digest
 from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
 from builders.threemdbench.mixed import class_keys
@@ -45,7 +44,6 @@ from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_sourc
 from builders.threemdbench.sources.table import SOURCE_COLUMNS
 from builders.threemdbench.steps import (
     SOURCE,
-    Queue,
     basics_by_model,
     complaints,
     complaints_by_model,
@@ -208,26 +206,16 @@ def plan(build: Build[Options]) -> Plan:
     decisions = read_decisions(options.decisions, renamed=ids)
     bad = [hiding.bad(source, row) for source, row in unread]
     named = [(row.where, row.reason, row.detail) for row in bad]
-    curator = FullCuration(workspace / "curation.sqlite", in_threads(build.engine), build.progress)
     applied = decisions.matching([*((row["image_id"], row["content"]) for row in rows), *class_keys(rows)])
-    deciding = Decisions(applied)
     identity, placed = rows_digest(rows), [*hiding.rows(rows)]
-    forbidden = [  # of what is refused, only these were read
-        Forbidden(
-            row["image_id"], Path(row["image_path"]), row["source"], read_licence(row["licence"]).id, row["content"]
-        )
-        for row in rows
-        if row["refused"] and row["content"]
-    ]
-    judged_by = canonical_json([identity, deciding.digest, earlier.identity, sorted(withdrawn)])
-    queue = Queue(workspace / "queues" / f"{hashlib.sha256(judged_by).hexdigest()[:32]}.json")
+    curator = _curator(build, identity, rows, Decisions(applied), earlier, hiding.sources, withdrawn)
     return Plan(
         rows=[*bad, *_rows(placed)],
         schema=SOURCE,
         identity=json.dumps([identity, hiding.fingerprint, [row["where"] for row in placed], named]),
-        steps=_steps(build, targets, curator, deciding, queue, earlier, chat, hiding, withdrawn, forbidden),
+        steps=_steps(build, targets, curator, chat),
         sources=lambda count: _sources(sources, rows, hiding),
-        settings=_settings(options, targets, curator, chat, licences)
+        settings=_settings(options, targets, chat, licences)
         | {"decisions": _counted(decisions, applied, hiding) if decisions.by_key else None}
         | ({"pseudonyms": hiding.fingerprint} if hiding.sources else {})
         | ({"follows": [*earlier.contents]} if earlier.contents else {}),
@@ -244,7 +232,7 @@ def plan(build: Build[Options]) -> Plan:
                 *apart(options.sources, rows),
                 *alike(rows),
                 *untold(sources),
-                *leave_queue(queue.path, workspace, finished),
+                *leave_queue(curator.queue, workspace, finished),
                 *followed(earlier, finished),
                 *(unanswered(workspace, build.store, finished) if chat else []),
             ]
@@ -262,26 +250,39 @@ def _hiding(
     return nameless(origins, options.key, workspace, followed=followed, splits_apart=apart, listed=listed)
 
 
-def _steps(
+def _curator(
     build: Build[Options],
-    targets: Mapping[str, int] | None,
-    curator: FullCuration,
+    rows_by: str,
+    rows: Sequence[Row],
     decisions: Decisions,
-    queue: Queue,
     earlier: Earlier,
-    chat: Chat | None,
-    hiding: Nameless,
+    own: frozenset[str],
     withdrawn: frozenset[str],
-    forbidden: Sequence[Forbidden],
+) -> Curator:
+    """`rows_by` is the digest of all rows, also of those that are refused."""
+    forbidden = [  # of what is refused, only these were read
+        Candidate(row["image_id"], Path(row["image_path"]), row["source"], licence=row["licence"], forbidden=True)
+        for row in rows
+        if row["refused"] and row["content"]
+    ]
+    judged_by = canonical_json([rows_by, decisions.digest, earlier.identity, sorted(own), sorted(withdrawn)])
+    identity = hashlib.sha256(judged_by).hexdigest()[:32]
+    index, queue = build.workspace / "curation.sqlite", build.workspace / "queues" / f"{identity}.json"
+    engine = in_threads(build.engine)
+    return Curator(identity, index, queue, decisions, earlier, own, withdrawn, forbidden, engine, build.progress)
+
+
+def _steps(
+    build: Build[Options], targets: Mapping[str, int] | None, curator: Curator, chat: Chat | None
 ) -> Iterator[Step]:
     options, authored = build.options, authored_digest()
     yield admit()
     yield unique(CORPUS.key, "diagnoses")
     yield images(build.images)
-    yield curate(build.images, curator, decisions, queue, earlier, hiding.sources, withdrawn, forbidden)
-    yield draw(targets, options.seed, earlier)
+    yield curate(build.images, curator)
+    yield draw(targets, options.seed, curator.earlier)
     yield split(RATIOS, options.wanted_splits, options.seed)
-    yield temperament(options.seed, earlier)
+    yield temperament(options.seed, curator.earlier)
     if chat:
         yield basics_by_model(authored, chat)
         yield complaints_by_model(options.seed, authored, chat, build.images)
@@ -346,7 +347,6 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 def _settings(
     options: Options,
     targets: Mapping[str, int] | None,
-    curator: FullCuration,
     chat: Chat | None,
     licences: Mapping[str, str],
 ) -> dict[str, JsonValue]:
@@ -361,7 +361,7 @@ def _settings(
         "mixed_labels": options.mixed_labels,
         "licences": dict(licences),
         "allowed_licences": [*sorted(options.allowed_licences)],
-        "curation": {"by": curator.identity, "faults": cast(JsonValue, list(FAULTS))},
+        "curation": {"by": "builders.curation", "faults": cast(JsonValue, list(FAULTS))},
         "complaints": "model" if chat else "authored",
         "authored": authored_digest(),
         "model": chat.record if chat else None,

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from builders.chat import Chat
 from builders.curation import sampling
-from builders.curation.review import Decisions, Item, Shown, write_queue
+from builders.curation.review import Decision, Item, Shown, write_queue
 from builders.curation.sampling import Member, joined, shuffled, split_groups
 from builders.pipeline.image_store import ImageStore, digest_of_image
 from builders.pipeline.rows import Row
@@ -33,9 +31,8 @@ from builders.threemdbench.complaints import (
     facts_by_hand,
     facts_by_model,
 )
-from builders.threemdbench.curate import FullCuration
+from builders.threemdbench.curate import Candidate, Curator, Finding
 from builders.threemdbench.earlier import NONE, Earlier
-from builders.threemdbench.findings import Candidate, Finding, Forbidden
 from builders.threemdbench.labels import OTHERS
 from builders.threemdbench.mixed import class_items, class_of
 from builders.unanswered import UNANSWERED, stored_ask, why
@@ -73,14 +70,6 @@ _COMPLAINTS = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """Where curation writes the borderline photos."""
-
-    path: Path
-    identity: None = None  # its location affects no result
-
-
 # `kin` names everything that a photo is linked with through patients and clusters, including excluded photos; `was` is
 # the split in which an earlier release has any of it.
 @step(
@@ -89,25 +78,16 @@ class Queue:
     adds=pa.schema([(name, pa.string()) for name in ("source_label", "cluster_id", "kin", "was")]),
     drops=("content", "mixed"),
 )
-def curate(
-    rows: Collection[Row],
-    store: ImageStore,
-    curator: FullCuration,
-    decisions: Decisions,
-    queue: Queue,
-    earlier: Earlier,
-    own: frozenset[str],
-    withdrawn: frozenset[str],
-    forbidden: Sequence[Forbidden],
-) -> Iterable[Row | Excluded]:
+def curate(rows: Collection[Row], store: ImageStore, curator: Curator) -> Iterable[Row | Excluded]:
     """Exclude what is unfit, all copies but one, and photos under two diagnoses; link what is kin.
 
-    Of copies, one that will be `withdrawn` is kept, in whose place another would show the same person; else one whose
-    licence demands most, as the others are no less bound by it; of these one that an `earlier` release has, or else the
-    best. Where a licence rules out that of a copy, or that copy is `forbidden`, none is kept. `decisions` of a person
-    override the curator's own. What is borderline is written to `queue`. The labels of `own` sources and their notes
-    are words of a team's own, which may name a patient: they end here, with the review.
+    Of copies, one that will be withdrawn is kept, in whose place another would show the same person; else one whose
+    licence demands most, as the others are no less bound by it; of these one that an earlier release has, or else the
+    best. Where a licence rules out that of a copy, or that copy is forbidden, none is kept. What is borderline is
+    written to the curator's queue. The labels of a team's own sources and their notes may name a patient: they end
+    here, with the review.
     """
+    decisions, earlier, own = curator.decisions.by_key, curator.earlier, curator.own
     photos = [
         Candidate(
             row["image_id"],
@@ -116,15 +96,15 @@ def curate(
             row["diagnosis"],
             row["licence"],
             OTHERS if row["mixed"] and row["source"] in own else row["mixed"],
-            decisions.by_key.get(row["image_id"]),
-            decisions.by_key.get(one.key) if (one := class_of(row)) else None,
+            decisions.get(row["image_id"]),
+            decisions.get(one.key) if (one := class_of(row)) else None,
             row["image_id"] in earlier.splits,
-            row["image_id"] in withdrawn,
+            row["image_id"] in curator.withdrawn,
         )
         for row in rows
     ]
-    findings = curator(photos, forbidden)
-    write_queue(queue.path, _borderline(rows, photos, findings, decisions))
+    findings = curator(photos)
+    write_queue(curator.queue, _borderline(rows, photos, findings, decisions))
     kin = joined(
         (f"cluster {finding.cluster}", *([f"group {row['group_id']}"] if row["group_id"] else []))
         for row, finding in zip(rows, findings, strict=True)
@@ -144,10 +124,9 @@ def curate(
 
 
 def _borderline(
-    rows: Collection[Row], photos: Sequence[Candidate], findings: Sequence[Finding], decisions: Decisions
+    rows: Collection[Row], photos: Sequence[Candidate], findings: Sequence[Finding], decisions: Mapping[str, Decision]
 ) -> list[Item]:
-    """What a person is asked about: disputed diagnoses, quality, copies, mixed
-    classes; and everything decided earlier."""
+    """What a person is asked about: disputed diagnoses, quality, copies, mixed classes; and all that was decided."""
     shown = {row["image_id"]: Shown(row["image_id"], digest_of_image(row), row["diagnosis"]) for row in rows}
     items = []
     for row, photo, finding in zip(rows, photos, findings, strict=True):
@@ -164,7 +143,7 @@ def _borderline(
                     decided=photo.decision,
                 )
             )
-    items += class_items(rows, photos, findings, shown, decisions.by_key)
+    items += class_items(rows, photos, findings, shown, decisions)
     return sorted(items, key=_place)
 
 
