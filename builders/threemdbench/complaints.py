@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from builders.threemdbench.authored import SOURCE, authored_basic, authored_facts
 from builders.threemdbench.validators import Failure, check_basic, check_facts
 from builders.unanswered import ask_with_retries, field_of
 from loaders.models.asking import Ask, Unfit, object_schema
@@ -35,14 +34,6 @@ FACTS_SCHEMA = object_schema({"complaints": [str]})
 
 
 @dataclass(frozen=True, slots=True)
-class Basic:
-    """The basic complaint of a diagnosis, and who wrote it."""
-
-    text: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
 class Facts:
     """The additional complaints of a case, their status, and who wrote them."""
 
@@ -51,20 +42,8 @@ class Facts:
     source: str
 
 
-def basic_by_hand(diagnosis: Diagnosis) -> Basic:
-    """The authored basic complaint."""
-    return Basic(authored_basic(diagnosis.name), SOURCE)
-
-
-def facts_by_hand(diagnosis: Diagnosis, *, key: str, seed: int, basic: str | None = None) -> Facts:
-    """Authored complaints, drawn by the key of the case; in place of a model's, of which none repeats the `basic` one,
-    if there is such a one."""
-    texts = authored_facts(diagnosis.name, key=key, seed=seed, basic=basic)
-    return Facts(tuple(texts), "authored" if basic is None else "fallback", SOURCE)
-
-
-async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: Prompts) -> Basic | Unfit:
-    """Ask a model for the basic complaint of a diagnosis; its answer follows `BASIC_SCHEMA`. Unfit if none passed.
+async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: Prompts) -> str | Unfit:
+    """The basic complaint of a diagnosis by a model, whose answer follows `BASIC_SCHEMA`; Unfit if none passed.
 
     Raises: what `ask_with_retries` raises.
     """
@@ -79,14 +58,14 @@ async def basic_by_model(diagnosis: Diagnosis, ask: Ask, *, name: str, prompts: 
         return text
 
     asked = await ask_with_retries(name, ask, prompts, question, complaint)
-    return Unfit(asked.failure) if asked.value is None else Basic(asked.value, name)
+    return Unfit(asked.failure) if asked.value is None else asked.value
 
 
 async def facts_by_model(
     diagnosis: Diagnosis, basic: str, image: bytes, ask: Ask, *, name: str, prompts: Prompts
 ) -> Facts | Unfit:
-    """Ask a model that sees the photo for the additional complaints of a case; its answer follows `FACTS_SCHEMA`. Unfit
-    if none passed.
+    """The additional complaints of a case by a model that sees the photo, whose answer follows `FACTS_SCHEMA`; Unfit if
+    none passed.
 
     Raises: what `ask_with_retries` raises.
     """

@@ -9,15 +9,13 @@ gone, and what may come back (no answer, a busy server) is tried again by the ne
 several times in a row is left alone for the rest of the run. What robots.txt forbids is not fetched, and a pause that
 it asks for is kept. No fault of a photo stops a build.
 
-Only public addresses are fetched (`public_network`). Behind a proxy that the environment names, checking what a name
-resolves to is up to the proxy's owner (`proxies`).
+Only public addresses are fetched (`request`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -26,8 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urljoin
 
-from builders.threemdbench.request import CONTACT, Limits, Refused, contact, host_of, request, web_address
-from builders.threemdbench.robots import MOST_BYTES, Robots
+from builders.threemdbench.request import CONTACT, LONGEST_WAIT, Limits, Refused, contact, host_of, request, web_address
+from builders.threemdbench.robots import FAILED, MOST_BYTES, Robots
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.opening import read_file
@@ -37,10 +35,8 @@ __all__ = ["Downloads", "Fetched", "Limits", "Wanted"]
 
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _MAX_REDIRECTS = 5
-_LONGEST_WAIT = 120.0  # seconds; if a server asks for more, the next build tries again
-_ROBOTS_FAILED = "robots.txt cannot be read"
 _WHO_ASKS = f"the server may want to know who asks: set {CONTACT} to your mail address, and build again"
-_UNREACHABLE = ("no answer", "cannot be reached", "the proxy refuses it", _ROBOTS_FAILED)
+_UNREACHABLE = ("no answer", "cannot be reached", "the proxy refuses it", FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +132,7 @@ class Downloads:
                 data = self._get(one.url, robots, pace)
             except Refused as refused:
                 last = refused
-                if refused.final or refused.wait > _LONGEST_WAIT:
+                if refused.final or refused.wait > LONGEST_WAIT:
                     break
                 if attempt + 1 < self.limits.tries:
                     # Random, so as not to retry in step with every other refused client; it never affects an output.
@@ -157,27 +153,13 @@ class Downloads:
         """
         for _ in range(_MAX_REDIRECTS + 1):
             url = web_address(url)
-            pace.wait(self._permitted(url, robots, pace))
+            pace.wait(robots.pause(url, lambda place: self._robots(place, pace)))
             answer = request(url, self.limits, accept="image/*", head=self._check_head)
             if answer.target is None:
                 _check_body(answer.data, answer.headers)
                 return answer.data
             url = urljoin(url, answer.target)
         raise Refused("too many redirects", url)
-
-    def _permitted(self, url: str, robots: Robots, pace: _Pace) -> float:
-        """The pause that robots.txt asks for before the address is fetched.
-
-        Raises: Refused if it forbids the address, asks for a longer pause than a build accepts, or cannot be read.
-        """
-        rules = robots.rules(url, lambda place: self._robots(place, pace))
-        if rules is None:
-            raise Refused(_ROBOTS_FAILED, host_of(url), final=False)
-        if not rules.allowed or rules.delay > _LONGEST_WAIT:
-            wanted = f" asks for {rules.delay:g} s between requests" if rules.allowed else ""
-            # Its owner may change it: the next build asks again, this one does not.
-            raise Refused("robots.txt forbids it", host_of(url) + wanted, final=False, wait=math.inf)
-        return rules.delay
 
     def _robots(self, url: str, pace: _Pace) -> tuple[int, bytes]:
         """The status and bytes of a robots.txt. Raises: Refused if its host would not answer for photos either."""

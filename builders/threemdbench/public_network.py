@@ -2,7 +2,7 @@
 
 The name is resolved here and the connection made to the very address that was checked, so a name server cannot give
 two different answers. Loopback addresses can be allowed, for tests; no other private address ever is. The only
-connection that is not checked is the one to a proxy of the environment (`proxies`).
+connection that is not checked is the one to a proxy of the environment (`request`).
 """
 
 from __future__ import annotations

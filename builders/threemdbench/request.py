@@ -1,7 +1,8 @@
 """One request for something that a source only names by address, to a public address and within limits.
 
-Every address is checked (`public_network`), or left to the owner of the proxy that the environment names (`proxies`). A
-redirect is returned as an answer, for the caller to follow.
+Every address is checked (`public_network`), unless the environment names a proxy for it (HTTP_PROXY, HTTPS_PROXY,
+ALL_PROXY, with NO_PROXY as exception): a proxy resolves names itself, so that is up to its owner; an address written as
+numbers is checked all the same. A redirect is returned as an answer, for the caller to follow.
 """
 
 from __future__ import annotations
@@ -10,19 +11,21 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+from urllib.request import getproxies_environment, proxy_bypass
 
 import httpcore2
 
-from builders.threemdbench.proxies import proxy_for
 from builders.threemdbench.public_address import is_public, literal_address
 from builders.threemdbench.public_network import ForbiddenAddress, PublicNetwork
-from builders.threemdbench.robots import AGENT
 from loaders import __version__
+from loaders.errors import InputError
 
 CONTACT = "BEDSIDE_CONTACT"
 """Names in the environment whom a server's owner may write to. Some, such as Wikimedia, answer 403 without that."""
 
+AGENT = "bedside"
+LONGEST_WAIT = 120.0  # seconds; if a server asks for more, the next build tries again
 _REDIRECTS = (301, 302, 303, 307, 308)
 _COMPRESSED = frozenset({"br", "compress", "deflate", "gzip", "gz", "lzma", "xz", "zip", "zstd"})
 _SAFE = "/%:@!$&'()*+,;=~"
@@ -80,7 +83,7 @@ def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
         Refused: an address that is not public, no answer in time, a broken one, or more bytes than the limit.
         InputError: the environment names a proxy that cannot be used.
     """
-    proxy = proxy_for(url)
+    proxy = _proxy_for(url)
     literal = literal_address(host_of(url))
     if literal is not None and not is_public(literal, allow_loopback=limits.allow_loopback):
         raise Refused("address is not public", literal)
@@ -125,6 +128,51 @@ def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
     except (httpcore2.ProtocolError, httpcore2.UnsupportedProtocol, ValueError) as error:
         raise Refused("broken answer", str(error), final=False) from None
     return Answer(response.status, said, bytes(data))
+
+
+def _proxy_for(url: str) -> httpcore2.Proxy | None:
+    """The proxy for a web address; None where it is reached directly, as loopback addresses always are.
+
+    Raises:
+        InputError: the environment names a proxy that cannot be used.
+    """
+    asked = urlsplit(url)
+    host = asked.hostname or ""
+    literal = literal_address(host)
+    loopback = literal is not None and is_public(literal, allow_loopback=True) and not is_public(literal)
+    if loopback or host == "localhost" or host.endswith(".localhost"):
+        return None
+    proxies = getproxies_environment()
+    named = proxies.get(asked.scheme) or proxies.get("all")
+    if not named or proxy_bypass(asked.netloc):
+        return None
+    try:
+        return _proxy(named)
+    except ValueError as error:
+        raise InputError(
+            f"the proxy for {asked.scheme} addresses",
+            found=str(error),
+            expected="http://HOST:PORT or https://HOST:PORT in the environment",
+            do="Fix HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, or unset it to connect directly.",
+        ) from None
+
+
+def _proxy(named: str) -> httpcore2.Proxy:
+    """Raises: ValueError, which does not show the password."""
+    try:
+        place = urlsplit(named if "://" in named else f"http://{named}")
+        host, port = (place.hostname or "").encode("idna").decode(), place.port
+    except ValueError:
+        host = ""
+    if not host:
+        raise ValueError("not a proxy address")
+    if place.scheme not in ("http", "https"):
+        raise ValueError(f"{place.scheme} proxies cannot be used")
+    host = f"[{host}]" if ":" in host else host
+    login = (
+        None if place.username is None else (unquote(place.username).encode(), unquote(place.password or "").encode())
+    )
+    return httpcore2.Proxy(f"{place.scheme}://{host}:{port or (443 if place.scheme == 'https' else 80)}", auth=login)
 
 
 def contact() -> str:

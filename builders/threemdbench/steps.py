@@ -19,16 +19,15 @@ from builders.pipeline.image_store import ImageStore, digest_of_image
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
 from builders.steps import PLACED, WHY, step
+from builders.threemdbench.authored import SOURCE as AUTHORED
+from builders.threemdbench.authored import authored_basic, authored_facts
 from builders.threemdbench.complaints import (
     BASIC_SCHEMA,
     FACTS_SCHEMA,
     MAX_TOKENS,
     TEMPERATURE,
-    Basic,
     Facts,
-    basic_by_hand,
     basic_by_model,
-    facts_by_hand,
     facts_by_model,
 )
 from builders.threemdbench.curate import Candidate, Curator, Finding
@@ -36,7 +35,6 @@ from builders.threemdbench.earlier import NONE, Earlier
 from builders.threemdbench.labels import OTHERS
 from builders.threemdbench.mixed import class_items, class_of
 from builders.unanswered import UNANSWERED, stored_ask, why
-from loaders.errors import ModelError
 from loaders.manifest import order_splits
 from loaders.models.answers import Answers
 from loaders.models.asking import Ask, Unfit
@@ -229,10 +227,9 @@ def temperaments(
 @step(adds=_COMPLAINTS, drops=("kin",))
 def complaints(row: Row, seed: int, authored: str) -> Row:
     """Authored complaints for each photo of the test split; `authored` is the digest of their texts."""
-    diagnosis = _BY_NAME[row["diagnosis"]]
-    facts = facts_by_hand(diagnosis, key=row["image_id"], seed=seed) if row["split"] == TEST else None
-    basic = basic_by_hand(diagnosis)
-    return _patient_columns(row, basic.text, basic.source, facts)
+    texts = authored_facts(row["diagnosis"], key=row["image_id"], seed=seed) if row["split"] == TEST else None
+    facts = None if texts is None else Facts(tuple(texts), "authored", AUTHORED)
+    return _patient_columns(row, authored_basic(row["diagnosis"]), AUTHORED, facts)
 
 
 _BASIC = pa.schema(
@@ -256,20 +253,17 @@ def basics_by_model(rows: Collection[Row], authored: str, chat: Chat) -> Iterabl
             first.setdefault(row["diagnosis"], row["image_id"])
     name_of = {first[name]: name for name in sorted(first)}
 
-    async def begin(name: str, answers: Answers) -> Basic | Unfit:
+    async def begin(name: str, answers: Answers) -> str | Unfit:
         ask = _asking(chat, answers, f"basic {name}", BASIC_SCHEMA)
         return await basic_by_model(_BY_NAME[name], ask, name=chat.model.name, prompts=chat.prompts)
 
-    asked = chat.each_or_error(begin, name_of)
+    told = {}
+    for key, said in chat.each_or_error(begin, name_of).items():
+        failed = [f"{BASIC}: {why(said)}"] if isinstance(said, Exception) else []
+        complaint = (authored_basic(name_of[key]), AUTHORED) if isinstance(said, Exception) else (said, chat.model.name)
+        told[name_of[key]] = dict(zip(_BASIC.names, (*complaint, failed), strict=True))
     of_others: Row = {"general_complaint": None, "general_complaint_source": None, UNANSWERED: []}
-    told = {name_of[key]: _basic_columns(name_of[key], said) for key, said in asked.items()}
     return [told[row["diagnosis"]] if row["split"] == TEST else of_others for row in rows]
-
-
-def _basic_columns(name: str, said: Basic | Unfit | ModelError) -> Row:
-    failed = [f"{BASIC}: {why(said)}"] if isinstance(said, Exception) else []
-    basic = basic_by_hand(_BY_NAME[name]) if isinstance(said, Exception) else said
-    return {"general_complaint": basic.text, "general_complaint_source": basic.source, UNANSWERED: failed}
 
 
 @step(name="complaints", takes="batch", adds=_COMPLAINTS, drops=("kin",), parallel=False)
@@ -293,7 +287,8 @@ def complaints_by_model(rows: list[Row], seed: int, authored: str, chat: Chat, s
         said, basic, unanswered = asked.get(row["image_id"]), row["general_complaint"], row[UNANSWERED]
         if isinstance(said, Exception):
             unanswered = [*unanswered, f"{FACTS}: {why(said)}"]
-            said = facts_by_hand(_BY_NAME[row["diagnosis"]], key=row["image_id"], seed=seed, basic=basic)
+            texts = authored_facts(row["diagnosis"], key=row["image_id"], seed=seed, basic=basic)
+            said = Facts(tuple(texts), "fallback", AUTHORED)
         yield {**_patient_columns(row, basic, row["general_complaint_source"], said), UNANSWERED: unanswered}
 
 

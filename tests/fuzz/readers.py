@@ -40,6 +40,7 @@ from builders.release.croissant import read_statement
 from builders.release.shards import read_rows
 from builders.samples.medconceal.cases import profiles
 from builders.threemdbench.labels import read_label_map
+from builders.threemdbench.request import Refused
 from builders.threemdbench.robots import Robots
 from builders.threemdbench.sources import open_source as open_photos
 from loaders.corpus import load
@@ -171,7 +172,9 @@ def _transcripts(path: Path) -> object:
 
 
 def _robots(path: Path) -> object:
-    return Robots().rules("http://example.org/a", lambda _: (200, path.read_bytes()))
+    with suppress(Refused):
+        return Robots().pause("http://example.org/a", lambda _: (200, path.read_bytes()))
+    return None
 
 
 _TABLES = {f"records {suffix}": Reader(f"tables/captions.{suffix}", lambda path: _all(read_records(path).each(None)))

@@ -11,15 +11,8 @@ from typing import Any
 
 import pytest
 
-from builders.threemdbench.authored import SOURCE, authored_facts
-from builders.threemdbench.complaints import (
-    Basic,
-    Facts,
-    basic_by_hand,
-    basic_by_model,
-    facts_by_hand,
-    facts_by_model,
-)
+from builders.threemdbench.authored import authored_basic, authored_facts
+from builders.threemdbench.complaints import Facts, basic_by_model, facts_by_model
 from builders.threemdbench.prompts import read_prompts
 from builders.threemdbench.steps import temperaments
 from builders.threemdbench.validators import check_facts
@@ -63,7 +56,7 @@ def facts(*answers: object) -> tuple[Facts | Unfit, Model]:
     return asyncio.run(found), model
 
 
-def basic(*answers: object) -> tuple[Basic | Unfit, Model]:
+def basic(*answers: object) -> tuple[str | Unfit, Model]:
     model = Model(*answers)
     return asyncio.run(basic_by_model(STYE, model, name="org/model", prompts=read_prompts())), model
 
@@ -114,11 +107,11 @@ def test_garbage_is_unfit_after_three_attempts(garbage: object) -> None:
 
 def test_the_basic_complaint_of_a_diagnosis() -> None:
     found, model = basic({"complaint": "You have a  sore lump on your eyelid"})
-    assert found == Basic(BASIC, "org/model")
+    assert found == BASIC
     assert model.asked[0][1].images == ()
     assert len(model.asked) == 1
     found, model = basic({"complaint": "You have a stye."}, {"complaint": BASIC})
-    assert (found, len(model.asked)) == (Basic(BASIC, "org/model"), 2)
+    assert (found, len(model.asked)) == (BASIC, 2)
 
 
 @pytest.mark.parametrize(
@@ -134,19 +127,18 @@ def test_a_basic_complaint_that_cannot_be_used(garbage: object) -> None:
 
 @pytest.mark.parametrize("diagnosis", DIAGNOSES, ids=lambda d: d.name)
 def test_authored_complaints_pass_every_check(diagnosis: Any) -> None:
-    said = basic_by_hand(diagnosis)
-    assert said.source == SOURCE
+    said = authored_basic(diagnosis.name)
     for case in range(6):
-        found = facts_by_hand(diagnosis, key=f"case {case}", seed=1)
-        assert len(found.texts) == 8
-        assert check_facts(said.text, found.texts) == []
+        found = authored_facts(diagnosis.name, key=f"case {case}", seed=1)
+        assert len(found) == 8
+        assert check_facts(said, found) == []
 
 
 def test_cases_differ_and_a_case_is_always_the_same() -> None:
-    found = [facts_by_hand(STYE, key=str(case), seed=1).texts for case in range(20)]
-    assert len(set(found)) > 10
-    assert facts_by_hand(STYE, key="3", seed=1).texts == found[3]
-    assert [facts_by_hand(STYE, key=str(case), seed=2).texts for case in range(20)] != found
+    found = [authored_facts("stye", key=str(case), seed=1) for case in range(20)]
+    assert len(set(map(tuple, found))) > 10
+    assert authored_facts("stye", key="3", seed=1) == found[3]
+    assert [authored_facts("stye", key=str(case), seed=2) for case in range(20)] != found
 
 
 def test_what_another_basic_complaint_says_is_not_repeated() -> None:
