@@ -17,17 +17,18 @@ their rig, and the number of pairs grows in proportion to the pictures.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from builders.curation.blocks import Blocks
 from builders.curation.close_keypoints import close_pairs
 from builders.curation.examine import Content
 from builders.curation.hashes import KEYPOINTS_SHARED, WHOLE_DISTANCE
 from builders.curation.neighbours import Hashes, Places, blocks_within, distances
-from loaders.files.disk import scratch
+from loaders.files.disk import scratch, writing
+from loaders.files.paths import is_file
 
 CLOSEST = 32
 RAREST, MATCHES = 16, 2048  # keypoints that a picture always keeps; number of matches up to which it keeps more
@@ -36,6 +37,7 @@ COMMON, COMMON_SHARE = 64, 0.01  # a keypoint is common if it resembles more oth
 
 Owners = NDArray[np.integer[Any]]  # numbers of pictures, or counts
 
+_HELD = 1 << 18  # matches in memory, of 16 bytes, before they are written
 _SLICE = 1 << 21  # matches of keypoints expected in a slice
 _PICTURES = 1 << 11  # maximum in a slice
 
@@ -211,3 +213,44 @@ def _closest(one: Places, other: Places, closeness: Places, count: int) -> _Part
     pair, closeness = pair[order], closeness[order]
     new = np.append(True, pair[1:] != pair[:-1])[: len(pair)]
     return _Partners(pair[new] // count, pair[new] % count, closeness[new])
+
+
+class Blocks:
+    """Pairs of numbers below 2^32 in any order, one file per slice; a slice ends before a given first number."""
+
+    def __init__(self, folder: Path, ends: Places) -> None:
+        self._folder, self._ends = folder, ends
+        self._held: list[Places] = []
+        self._rows = 0
+
+    def add(self, rows: Places) -> None:
+        """Rows (n x 2) of any slices."""
+        self._held.append(rows)
+        self._rows += len(rows)
+        if self._rows > _HELD:
+            self._write()
+
+    def of(self, number: int) -> NDArray[np.uint32]:
+        """All rows of a slice, in arbitrary order."""
+        self._write()
+        path = self._file(number)
+        return (np.fromfile(path, np.uint32) if is_file(path) else np.empty(0, np.uint32)).reshape(-1, 2)
+
+    def _file(self, number: int) -> Path:
+        return self._folder / f"{number}.rows"
+
+    def _write(self) -> None:
+        if not self._held:
+            return
+        rows = np.concatenate(self._held)
+        self._held, self._rows = [], 0
+        belongs = np.searchsorted(self._ends, rows[:, 0], side="right")
+        if len(self._ends) < 1 << 16:
+            belongs = belongs.astype(np.uint16)  # which numpy sorts by counting
+        order = np.argsort(belongs, kind="stable")
+        rows, counts = rows[order].astype(np.uint32), np.bincount(belongs)
+        stops = np.cumsum(counts)
+        for number in np.flatnonzero(counts).tolist():
+            path = self._file(number)
+            with writing(path), path.open("ab") as file:
+                file.write(rows[stops[number] - counts[number] : stops[number]].tobytes())

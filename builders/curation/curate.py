@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.progress import Progress
 
 from builders.curation import duplicates
-from builders.curation.decisions import Decision, decide
 from builders.curation.duplicates import Groups
 from builders.curation.examine import Examined, by_content, examine
 from builders.curation.folders import File
@@ -17,12 +17,26 @@ from builders.curation.index import Index
 from builders.curation.leaks import SET, Leak, leaks
 from builders.curation.opencv import single_threaded_opencv
 from builders.curation.quality import Judgement, judge
+from builders.curation.verification import PairVerdict
 from loaders.engines.engine import Engine
 from loaders.engines.threads import Threads
 from loaders.errors import InputError, how_many
 
+KEPT = ("unique", "best_copy", "same_scene")
+DROPPED = ("same_bytes", "same_pixels", "near_copy", "unreadable")
+
 OWN = "this set"
 """The name of the set whose files are compared with others (`beside`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The decision on a file. `cluster` is empty if the file cannot be read."""
+
+    cluster: str
+    kept: bool
+    reason: str
+    detail: str
 
 
 @dataclass(frozen=True)
@@ -66,7 +80,7 @@ def curate(
     return Curation(
         tuple(examined),
         _judgements(examined),
-        tuple(decide(examined, groups, first)),
+        tuple(_decide(examined, groups, first)),
         groups,
         tuple(leaks(examined, cluster_of)),
     )
@@ -103,6 +117,51 @@ def counted(leaks: Sequence[Leak]) -> tuple[int, int]:
 def judged_alone(curation: Curation, first: int) -> Curation:
     """A curation whose `first` files are judged as if the others were not there."""
     return replace(curation, judgements=_judgements(curation.files[:first]))
+
+
+def _decide(examined: Sequence[Examined], groups: Groups, first: Mapping[str, File]) -> Iterator[Decision]:
+    """The decision on each file. `first` is the file that represents each content (`examine.by_content`)."""
+    files: Counter[str] = Counter()
+    sets: dict[str, set[str]] = defaultdict(set)
+    for picture in examined:
+        if picture.content:
+            place = groups.places[picture.content.digest]
+            files[place.best] += 1
+            sets[place.cluster].add(place.best)
+    for picture in examined:
+        if picture.content is None:
+            yield Decision("", False, "unreadable", f"{picture.reason}: {picture.detail}")
+            continue
+        digest = picture.content.digest
+        place = groups.places[digest]
+        best, same = first[place.best].name, first[digest].name
+        others = sorted(first[other].name for other in sets[place.cluster] if other != place.best)
+        named = ", ".join(others[:3]) + (" …" if len(others) > 3 else "")
+        scene = [f"another photo of what {named} shows"] if others else []
+        if picture.file.name != same:
+            yield Decision(place.cluster, False, "same_bytes", f"the same bytes as {same}")
+        elif place.same_pixels:
+            yield Decision(place.cluster, False, "same_pixels", f"the same pixels as {best}")
+        elif digest != place.best:
+            detail = f"a copy of {best}" + (disguise(place.verdict) if place.verdict else " through other copies")
+            yield Decision(place.cluster, False, "near_copy", detail)
+        elif files[place.best] > 1:
+            detail = "; ".join([f"the best of {files[place.best]} copies", *scene])
+            yield Decision(place.cluster, True, "best_copy", detail)
+        else:
+            yield Decision(place.cluster, True, "same_scene" if others else "unique", "".join(scene))
+
+
+def disguise(verdict: PairVerdict) -> str:
+    """What was done to a picture to make the copy: ": mirrored, turned by 90°"; empty if nothing is known."""
+    parts = ["mirrored"] if verdict.mirrored else []
+    if verdict.turn:
+        parts.append(f"turned by {verdict.turn}°")
+    if verdict.of_first < 0.97:
+        parts.append(f"{verdict.of_first:.0%} of it")
+    if verdict.of_second < 0.97:
+        parts.append(f"with {1 - verdict.of_second:.0%} more around it")
+    return ": " + ", ".join(parts) if parts else ""
 
 
 def _judgements(examined: Sequence[Examined]) -> tuple[Judgement | None, ...]:

@@ -135,21 +135,28 @@ def _from_table(
         table.column("source"),
         table.column(*([group] if group else GROUPS), needed=group is not None),
     ]
+    named = [(f"{path}:{line}", cells, _name(f"{path}:{line}", cells[file], folder)) for line, cells in table.rows]
+    listed = {normalize("NFC", name) for *_, name in named}
     told: dict[str, File] = {}
-    for line, cells in table.rows:
-        name = Path(cells[file]).as_posix()
-        if "\\" in name and not is_there(folder / name):  # written by a program on Windows
-            name = PureWindowsPath(name).as_posix()
-        if name == "." or PureWindowsPath(name).anchor or ".." in name.split("/"):
-            found = "names no file" if name == "." else f"names {name}"
-            raise InputError(
-                f"{path}:{line}", found=found, expected=f"a file below the folder, by its path from {folder}"
-            )
+    for where, cells, name in named:
         plain = normalize("NFC", name)
         if plain not in whole and (image := images.named(plain)) and image.usable:
-            plain = image.name
+            # "1.png" is missing, and not what another row calls "old/1.png".
+            missing = image.name in listed and Path(plain).suffix.casefold() in SUFFIXES
+            plain = plain if missing else image.name
         if plain in told:
-            raise InputError(f"{path}:{line}", found=f"names {name} again", expected="each file once")
+            raise InputError(where, found=f"names {name} again", expected="each file once")
         split, labelled, source, grouped = (cells[column].strip() if column else "" for column in columns)
         told[plain] = File(name, folder / name, split, labelled, source, grouped)
     return told
+
+
+def _name(where: str, cell: str, folder: Path) -> str:
+    """The file that a cell names, by its path below the folder, with slashes. Raises: InputError for anything else."""
+    name = Path(cell).as_posix()
+    if "\\" in name and not is_there(folder / name):  # written by a program on Windows
+        name = PureWindowsPath(name).as_posix()
+    if name == "." or PureWindowsPath(name).anchor or ".." in name.split("/"):
+        found = "names no file" if name == "." else f"names {name}"
+        raise InputError(where, found=found, expected=f"a file below the folder, by its path from {folder}")
+    return name

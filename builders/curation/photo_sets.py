@@ -65,32 +65,26 @@ def photo_set(
     place, _, revision = name.partition("@")
     if not name:  # as from a shell variable that is not set; the path of this name is the current folder
         raise InputError("the photos", found="an empty name", expected="official, REPO[@TAG], a release or a folder")
-    path = Path(name)
+    path, known = Path(name), ""
+    source: str | Path | None = None
     if place == OFFICIAL or place in corpora():
-        _refuse_table(table, name)
-        known = _PHOTOS if place == OFFICIAL else place
-        source = OFFICIAL if place == OFFICIAL else None
-        return _of_rows(
-            name, load(known, source=source, revision=revision or None), label, group, key=corpus(known).key
-        )
-    if not is_path(name):
-        path = fetch(place, revision or "main")
-    if is_file(path / NAME):
-        _refuse_table(table, name)
-        known = Manifest.read(path).corpus
-        return _of_rows(name, load(known, source=path), label, group, key=corpus(known).key)
+        known, source = (_PHOTOS, OFFICIAL) if place == OFFICIAL else (place, None)
+    else:
+        if not is_path(name):
+            path = fetch(place, revision or "main")
+        if is_file(path / NAME):
+            known, source, revision = Manifest.read(path).corpus, path, ""
+    if known:
+        if table is not None:
+            found = f"{name} is a dataset, which describes its photos itself"
+            raise InputError("--table", found=found, expected="no table")
+        parts = load(known, source=source, revision=revision or None)
+        return _of_rows(name, parts, label, group, key=corpus(known).key)
     if table is None and _is_data_set(path, report):
         return _of_rows(name, load_any(path, name), label, group, folder=path if is_folder(path) else path.parent)
     if path.suffix.casefold() == ".zip" and is_file(path):  # as of Kaggle
         raise InputError(path, found="is an archive", expected="a folder", do="Unpack it, and name the folder")
     return _of_folder(name, path, table, label, group, report)
-
-
-def _refuse_table(table: Path | None, name: str) -> None:
-    if table is not None:
-        raise InputError(
-            "--table", found=f"{name} is a dataset, which describes its photos itself", expected="no table"
-        )
 
 
 def _is_data_set(path: Path, report: Path | None) -> bool:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.curation.candidates import CLOSEST
-from builders.curation.curate import Curation, calibrated_by, counted
-from builders.curation.decisions import DROPPED, KEPT, Decision
+from builders.curation.curate import DROPPED, KEPT, Curation, Decision, calibrated_by, counted
 from builders.curation.duplicates import POLICY
 from builders.curation.examine import Examined, by_content, read_again
 from builders.curation.leaks import BOUNDARIES, GROUP, PICTURE, Leak, side

@@ -16,8 +16,7 @@ from pathlib import Path
 from rich.progress import Progress
 
 from builders.curation.comparing import Compare
-from builders.curation.curate import OWN, beside, curate, shared
-from builders.curation.decisions import disguise
+from builders.curation.curate import OWN, beside, curate, disguise, shared
 from builders.curation.examine import Examined
 from builders.curation.folders import File
 from builders.curation.opencv import single_threaded_opencv

@@ -163,7 +163,8 @@ def apart(sources: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
     What such a folder holds, only its owner knows: one patient, or all photos of one camera. Also of tables of ISIC.
     """
     for name in (source_name(text) for text in sources if re.match(r"isic[:=]", text)):
-        if not any(row["group_id"] for row in rows if row["source"] == name):
+        groups = [row["group_id"] for row in rows if row["source"] == name]
+        if groups and not any(groups):
             do = "Add the column lesion_id, which challenges have in another table"
             yield f"{name}: its table names no lesion, so photos of one can be divided between splits. {do}"
     own = [source_name(text) for text in sources if re.match(r"folder[:=]", text)]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from builders.curation.identifiers.rules import CAPITAL, UPPER, part, rule
-from builders.curation.identifiers.towns import coarse
-from builders.curation.identifiers.words import is_medical, is_no_name, listed
+from builders.curation.identifiers.words import coarse, is_medical, is_no_name, listed
 
 NAMES = (
     rf"{CAPITAL}(?:\s(?:of|the|on|de|la|le|du|del|der|den|am|an|and|&|upon|in)(?=\s[{UPPER}])"

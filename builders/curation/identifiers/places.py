@@ -11,8 +11,7 @@ from collections import Counter
 
 from builders.curation.identifiers.institutions import INSTITUTIONS, NAMES
 from builders.curation.identifiers.rules import CAPITAL, UPPER, Rule, masked, part, rule
-from builders.curation.identifiers.towns import coarse, town_names
-from builders.curation.identifiers.words import is_medical, is_no_name, names_a_thing
+from builders.curation.identifiers.words import coarse, is_medical, is_no_name, names_a_thing, town_names
 
 # --- Streets and postcodes --------------------------------------------------------------------------------------------
 

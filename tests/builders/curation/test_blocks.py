@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from builders.curation.blocks import Blocks
+from builders.curation.candidates import Blocks
 
 
 @pytest.mark.parametrize("held", [0, 7, 1 << 18])
 def test_a_slice_has_its_rows_however_many_are_held(tmp_path: Path, held: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("builders.curation.blocks._HELD", held)
+    monkeypatch.setattr("builders.curation.candidates._HELD", held)
     rows = np.random.default_rng(0).integers(0, 30, (200, 2))
     rows[:, 1] += 2**32 - 30  # the largest that fit
     blocks = Blocks(tmp_path, np.array([4, 20, 25, 30]))

@@ -362,6 +362,14 @@ def test_a_table_that_names_a_file_twice_is_refused(tmp_path: Path) -> None:
         files_of(tmp_path, table=tmp_path / "table.csv")
 
 
+def test_a_file_that_is_missing_is_not_another_rows_file_of_the_same_name(tmp_path: Path) -> None:
+    save(tmp_path / "photos", {"old/1.png": drawn(1)})
+    for rows in (("1.png,test", "old/1.png,train"), ("old/1.png,train", "1.png,test")):
+        (tmp_path / "table.csv").write_text("\n".join(["file,split", *rows]))
+        files = files_of(tmp_path / "photos", table=tmp_path / "table.csv")
+        assert [(file.name, file.split) for file in files] == [("1.png", "test"), ("old/1.png", "train")]
+
+
 def test_an_index_that_is_another_file_is_left_alone_and_a_stale_one_starts_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -393,7 +393,7 @@ def test_folders_within_that_of_a_label_are_said_to_be_no_groups(tmp_path: Path)
 
 def test_a_challenge_of_isic_without_its_lesions_is_told() -> None:
     rows = [{"source": "isic", "group_id": None}, {"source": "y2019", "group_id": "y2019:IL_1"}]
-    (said,) = apart(("isic=a.csv", "isic:y2019=b.csv"), rows)
+    (said,) = apart(("isic=a.csv", "isic:y2019=b.csv", "isic:unread=c.csv"), rows)
     assert said.startswith("isic: its table names no lesion")
 
 
