@@ -39,7 +39,9 @@ def agreement_of(
     affine = np.diag((small.shape[1] / second.shape[1], small.shape[0] / second.shape[0])) @ affine
     laid, covered = _laid(affine, first, small.shape)
     base = small.astype(np.float32)
-    usable = covered & _unclipped(laid, base) & _grid(base.shape)
+    grid = np.zeros(base.shape, bool)
+    grid[_WINDOW // 2 :: _STEP, _WINDOW // 2 :: _STEP] = True
+    usable = covered & _unclipped(laid, base) & grid
     bands = _band(laid), _band(base)
     seen = _seen(affine, first_hidden, second_hidden, small.shape)
     if seen is not None:
@@ -89,12 +91,6 @@ def _unclipped(*pictures: Levels) -> NDArray[np.bool_]:
     for levels in pictures:
         clipped[(levels <= _DARK) | (levels >= _BRIGHT)] = 1
     return np.asarray(cv2.boxFilter(clipped, -1, (_WINDOW, _WINDOW)) < 0.25)
-
-
-def _grid(shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    grid = np.zeros(shape, bool)
-    grid[_WINDOW // 2 :: _STEP, _WINDOW // 2 :: _STEP] = True
-    return grid
 
 
 def _band(grey: Levels) -> Levels:

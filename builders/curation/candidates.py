@@ -50,12 +50,8 @@ class Candidates(NamedTuple):
     crowded: int
 
 
-class _Partners(NamedTuple):
-    """Pictures (`one`) of a slice, all their partners (`other`), each once, and how close they are."""
-
-    one: Places
-    other: Places
-    closeness: Places
+_Partners = tuple[Places, Places, Places]
+"""Pictures of a slice, all partners of each, once, and how close they are."""
 
 
 def candidates(contents: Sequence[Content]) -> Candidates:
@@ -183,9 +179,7 @@ def _slices(owners: Owners, cost: Owners, most: int) -> Iterator[slice]:
         begin = int(last[done - 1])
 
 
-def _sharing(
-    query: Places, matched: Places, asking: Owners, of: Owners, weight: Owners, count: int
-) -> tuple[Places, Places, Places]:
+def _sharing(query: Places, matched: Places, asking: Owners, of: Owners, weight: Owners, count: int) -> _Partners:
     """Pictures that at least two keypoints of each connect, and what the keypoints of the asking one tell together."""
     pair = asking[query].astype(np.int64) * count + of[matched]
     order = np.argsort(pair)
@@ -212,7 +206,7 @@ def _closest(one: Places, other: Places, closeness: Places, count: int) -> _Part
     order = np.lexsort((-closeness, pair))
     pair, closeness = pair[order], closeness[order]
     new = np.append(True, pair[1:] != pair[:-1])[: len(pair)]
-    return _Partners(pair[new] // count, pair[new] % count, closeness[new])
+    return pair[new] // count, pair[new] % count, closeness[new]
 
 
 class Blocks:

@@ -25,7 +25,17 @@ from builders.curation.pictures import Picture
 SMALL = 224  # pixels of the shorter side
 DARK, BRIGHT = 64, 200  # a picture that is almost entirely below or above these grey levels is dark or overexposed
 LEAST_TO_CALIBRATE = 20  # images of a source
-FLAGS = ("small", "blurred", "motion_blur", "dark", "overexposed", "near_uniform", "border", "text_overlay")
+FLAGS = {
+    "small": "shorter side below 224 pixels",
+    "blurred": "less sharp than its source by 2.5 deviations (variance of the Laplacian at 512 pixels)",
+    "motion_blur": "fine detail is gone along one direction and there across it",
+    "dark": "95 % of the pixels darker than grey level 64",
+    "overexposed": "95 % of the pixels brighter than grey level 200",
+    "near_uniform": "90 % of the pixels within 8 grey levels; not compared with others",
+    "border": "a uniform border takes 2 % or more of the area",
+    "text_overlay": "a row of six or more characters, at any angle; misses shorter and joined text, and logos",
+}
+"""What each flag means."""
 
 _DEVIATIONS = 2.5  # standard deviations (of a normal distribution with this median absolute deviation)
 _LEAST_SPREAD = 0.2  # of the logarithm, so that a source of near-copies is not judged by its last digit

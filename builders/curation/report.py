@@ -24,17 +24,6 @@ MOST_FLAGGED = 24  # shown for each flag
 MOST_UNSURE = 24
 MOST_MEMBERS = 12  # pictures shown of a cluster
 
-FLAG_MEANING: Mapping[str, str] = {
-    "small": "shorter side below 224 pixels",
-    "blurred": "less sharp than its source by 2.5 deviations (variance of the Laplacian at 512 pixels)",
-    "motion_blur": "fine detail is gone along one direction and there across it",
-    "dark": "95 % of the pixels darker than grey level 64",
-    "overexposed": "95 % of the pixels brighter than grey level 200",
-    "near_uniform": "90 % of the pixels within 8 grey levels; not compared with others",
-    "border": "a uniform border takes 2 % or more of the area",
-    "text_overlay": "a row of six or more characters, at any angle; misses shorter and joined text, and logos",
-}
-
 
 def write_report(
     curation: Curation,
@@ -199,7 +188,7 @@ def _flagged(curation: Curation, shown: _Shown) -> list[dict[str, Any]]:
     return [
         {
             "flag": flag,
-            "meaning": FLAG_MEANING[flag],
+            "meaning": FLAGS[flag],
             "count": len(files),
             "pictures": [shown.picture(picture) for picture in files[:MOST_FLAGGED]],
         }

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from builders.curation.review import ACCEPT, REASONS, REJECT, Decision, Item, Shown
 from loaders.errors import MissingExtra
-from loaders.files.images import open_image
 from loaders.pages import Field, embedded, thumbnail, write_page
 
 SIDE = 640  # pixels of the longer side
@@ -183,36 +182,9 @@ def _side_by_side(item: Item, pictures: _Pictures, of_class: bool) -> tuple[Sequ
         return [Framed(pictures.of(other, BESIDE)) for other in item.beside], ()
     other, *rest = item.beside
     pair = [pictures.of(one, SIDE) for one in (item.picture, other)]
-    marks = _shared(pictures.load(item.picture.image), pictures.load(other.image))
-    if marks is None:
-        return [Framed(one) for one in pair], rest
-    return [Framed(one, *places) for one, places in zip(pair, marks, strict=True)], rest
-
-
-_Places = list[tuple[float, float]]
-
-
-def _shared(first: bytes, second: bytes) -> tuple[tuple[_Places, _Places], ...] | None:
-    """Outline and points of what both share, in the square of each; None if nothing is found, or OpenCV is missing."""
     try:
         from builders.curation.shared_area import shared_area
     except MissingExtra:  # the page needs OpenCV only for this
-        return None
-    found = shared_area(first, second)
-    if found is None:
-        return None
-    squares = [_square(data) for data in (first, second)]
-    return tuple(
-        ([in_square(place) for place in marks.outline], [in_square(place) for place in marks.points])
-        for marks, in_square in zip(found, squares, strict=True)
-    )
-
-
-def _square(data: bytes) -> Callable[[tuple[float, float]], tuple[float, float]]:
-    """Converts a position, as shares of a picture's sides, to a square of 100 that holds the whole picture, centred."""
-    width, height = open_image(data).size
-    wide, high = 100 * width / max(width, height), 100 * height / max(width, height)
-    return lambda place: (
-        round((100 - wide) / 2 + wide * place[0], 2),
-        round((100 - high) / 2 + high * place[1], 2),
-    )
+        return [Framed(one) for one in pair], rest
+    marks = shared_area(pictures.load(item.picture.image), pictures.load(other.image))
+    return [Framed(one, *places) for one, places in zip(pair, marks, strict=True)], rest

@@ -2,69 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from builders.curation.alignment import Map, align, corners, inverse, moved
+from builders.curation.alignment import align, corners, inverse, moved
 from builders.curation.features import Points, mirrored_points
 from builders.curation.opencv import cv2
 from builders.curation.pictures import Grey, read_picture
-from builders.curation.verification import Features, compare, features, mirrored
+from builders.curation.verification import compare, features, mirrored
 
 MOST = 8
 """Maximum number of marked keypoints, spread over the common area."""
 
-_Place = tuple[float, float]
+Marks = tuple[list[tuple[float, float]], list[tuple[float, float]]]
+"""The outline of the common area, and keypoints, in a square of 100 that holds the whole picture, centred."""
+
+_NONE: Marks = ([], [])
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """Positions in a picture, as shares (x, y) of its width and height: the
-    outline of the common area, and keypoints."""
-
-    outline: tuple[_Place, ...]
-    points: tuple[_Place, ...]
-
-
-def shared_area(first: bytes, second: bytes) -> tuple[Marks, Marks] | None:
+def shared_area(first: bytes, second: bytes) -> tuple[Marks, Marks]:
     """The common area, marked in the first picture and in the second; the nth points of both correspond.
 
-    None if no keypoints agree on an alignment. Raises: ImageError as `read_picture`.
+    Nothing is marked if no keypoints agree on an alignment. Raises: ImageError as `read_picture`.
     """
     one, other = features(read_picture(first)), features(read_picture(second))
     verdict = compare(one, other)
-    if not verdict.matches:
-        return None
-    turned = verdict.mirrored
-    seen = mirrored(one) if turned else one
-    alignment = align(seen.points, seen.descriptors, other.points, other.descriptors)
+    seen = mirrored(one) if verdict.mirrored else one
+    alignment = align(seen.points, seen.descriptors, other.points, other.descriptors) if verdict.matches else None
     if alignment is None:
-        return None
+        return _NONE, _NONE
     laid = moved(alignment.map, corners(seen.grey.shape)).astype(np.float32)
     _, common = cv2.intersectConvexConvex(laid, corners(other.grey.shape))
     if common is None:
-        return None
-    outline, points = np.asarray(common, np.float32).reshape(-1, 2), _spread(alignment.points)
-    back = inverse(alignment.map)
-    here = _marks(_back(outline, back, one, turned), _back(points, back, one, turned), one.grey)
-    return here, _marks(outline, points, other.grey)
+        return _NONE, _NONE
+    there = np.asarray(common, np.float32).reshape(-1, 2), _spread(alignment.points)
+    here = [moved(inverse(alignment.map), points).astype(np.float32) for points in there]
+    if verdict.mirrored:  # undo the view in which it was compared
+        here = [mirrored_points(points, one.grey.shape[1]) for points in here]
+    return _in_square(here, one.grey), _in_square(there, other.grey)
 
 
-def _back(points: Points, back: Map, first: Features, turned: bool) -> Points:
-    """Points of the second picture in the first as it is, undoing the view in which it was compared."""
-    found = moved(back, points).astype(np.float32)
-    return mirrored_points(found, first.grey.shape[1]) if turned else found
-
-
-def _marks(outline: Points, points: Points, grey: Grey) -> Marks:
+def _in_square(marks: Iterable[Points], grey: Grey) -> Marks:
     size = np.array(grey.shape[::-1], np.float32)
-    return Marks(_places(outline / size), _places(points / size))
+    outline, points = (50 + (np.clip(places, 0, size) - size / 2) * 100 / size.max() for places in marks)
+    return _rounded(outline), _rounded(points)
 
 
-def _places(shares: NDArray[np.float32]) -> tuple[_Place, ...]:
-    return tuple((round(float(x), 4), round(float(y), 4)) for x, y in np.clip(shares, 0, 1))
+def _rounded(places: Points) -> list[tuple[float, float]]:
+    return [(round(float(x), 2), round(float(y), 2)) for x, y in places]
 
 
 def _spread(points: Points) -> Points:
