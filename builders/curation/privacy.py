@@ -49,8 +49,7 @@ def scrub(text: str, names: Iterable[str] = ()) -> Scrubbed:
     >>> scrub("I'm in Wakefield, seen on 14 May 2021. Mail me: a.b@example.com or u/some_one, +44 20 7946 0958.").text
     "I'm in [place], seen on 2021. Mail me: [email] or [user], [phone]."
 
-    Raises:
-        MissingExtra: the packages that find addresses, numbers and towns are not installed.
+    Raises: MissingExtra without the packages that find addresses, numbers and towns.
     """
     counts: Counter[str] = Counter()
     plain = {in_plain_letters(name) for name in names}

@@ -40,9 +40,8 @@ class Member:
 def read_prevalence(path: Path, names: Sequence[str]) -> dict[str, float]:
     """Shares of the classes from a table with the columns `diagnosis` (or `label`) and `share`; 0 for those left out.
 
-    Raises:
-        InputError: the table cannot be read, names a class that is not among `names` or twice, holds a share that is
-            no number from 0 to 1, or does not sum to 1.
+    Raises: InputError for a table that cannot be read, a class that is not among `names` or comes twice, and shares
+    that are no numbers from 0 to 1, or do not sum to 1.
     """
     table = read_table(path)
     label, share = table.column("diagnosis", "label", needed=True), table.column("share", "prevalence", needed=True)
@@ -73,8 +72,7 @@ def class_targets(shares: Mapping[str, float], *, total: int, floor: int) -> dic
     >>> class_targets({"a": 0.9, "b": 0.1, "c": 0.0}, total=10, floor=2)
     {'a': 6, 'b': 2, 'c': 2}
 
-    Raises:
-        InputError: the floor alone needs more than `total`.
+    Raises: InputError if the floor alone needs more than `total`.
     """
     if total < floor * len(shares):
         found = f"a total of {total:,} for {len(shares)} classes with a floor of {floor:,} in all splits"

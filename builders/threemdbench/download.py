@@ -77,8 +77,7 @@ class Downloads:
     def fetch(self, wanted: Sequence[Wanted], tell: Callable[[], None] = lambda: None) -> dict[str, Fetched]:
         """The outcome of every address, after fetching what is missing; `tell` is called when one is known.
 
-        Raises:
-            BedsideError: the disk is full, or the folder cannot be written to.
+        Raises: BedsideError if the disk is full, or the folder cannot be written to.
         """
         outcomes: dict[str, Fetched] = {}
         by_host: dict[str, list[Wanted]] = {}

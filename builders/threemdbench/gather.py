@@ -67,9 +67,7 @@ def gather(
     """A row for each photo of the sources, in their order, and what could not be read, with the name of its source;
     only the first `limit` of them.
 
-    Raises:
-        InputError: whatever a source raises when it is read.
-        BedsideError: the disk is full.
+    Raises: InputError as a source that is read; BedsideError if the disk is full.
     """
     read = list(islice(_photos(sources, admission), limit))
     bad = [(source, photo) for source, photo, _ in read if isinstance(photo, BadRow)]

@@ -38,8 +38,7 @@ _DOMAIN_OF = {diagnosis.name: diagnosis.domain for diagnosis in DIAGNOSES}
 class Tally:
     """Counts by split, diagnosis, domain, source, licence, temperament and status of complaints.
 
-    Raises:
-        ReleaseError: a patient, lesion, case or cluster has photos in two splits.
+    Raises: ReleaseError if a patient, lesion, case or cluster has photos in two splits.
     """
 
     def __init__(self) -> None:

@@ -45,9 +45,8 @@ class PublicNetwork(httpcore2.NetworkBackend):
     ) -> httpcore2.NetworkStream:
         """Connect to the first address of the host that answers.
 
-        Raises:
-            ForbiddenAddress: one of its addresses is not public.
-            httpcore2.ConnectError, httpcore2.ConnectTimeout: the name is unknown, or no address answers in time.
+        Raises: ForbiddenAddress if one of its addresses is not public; httpcore2.ConnectError or ConnectTimeout if the
+        name is unknown, or no address answers in time.
         """
         addresses = _addresses(host, port, self.left(timeout))
         for address in addresses:

@@ -79,9 +79,8 @@ class Refused(Exception):
 def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
     """Request an address, in the form that `web_address` returns.
 
-    Raises:
-        Refused: an address that is not public, no answer in time, a broken one, or more bytes than the limit.
-        InputError: the environment names a proxy that cannot be used.
+    Raises: Refused for an address that is not public, no answer in time, a broken one, or more bytes than the limit;
+    InputError for a proxy that cannot be used.
     """
     proxy = _proxy_for(url)
     literal = literal_address(host_of(url))
@@ -133,8 +132,7 @@ def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
 def _proxy_for(url: str) -> httpcore2.Proxy | None:
     """The proxy for a web address; None where it is reached directly, as loopback addresses always are.
 
-    Raises:
-        InputError: the environment names a proxy that cannot be used.
+    Raises: InputError if the environment names a proxy that cannot be used.
     """
     asked = urlsplit(url)
     host = asked.hostname or ""

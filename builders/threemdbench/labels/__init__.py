@@ -90,8 +90,7 @@ def bundled(name: str) -> LabelMap:
 def read_label_map(path: Path) -> LabelMap:
     """A table of labels: columns `label` and `diagnosis`, and optionally `match` (exact if missing) and `note`.
 
-    Raises:
-        InputError: no readable table, a label that is empty or given twice, or an unknown diagnosis or match.
+    Raises: InputError for a table that cannot be read, an empty or repeated label, an unknown diagnosis or match.
     """
     table = read_table(path)
     label_column, diagnosis_column = table.column("label", needed=True), table.column("diagnosis", needed=True)

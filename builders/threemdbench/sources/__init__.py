@@ -66,8 +66,7 @@ def open_source(text: str, *, labels: Path | None = None) -> PhotoSource:
 
     `labels` is a label table to use instead of the bundled one. Without either, labels must name the diagnoses.
 
-    Raises:
-        InputError: the text has another form, the kind is unknown, or the source or table cannot be used.
+    Raises: InputError for another form or kind, and for a source or table that cannot be used.
     """
     if text == SAMPLE:
         return open_table(PHOTOS, Facts("sample", "bundled sample of drawn photos"), BY_NAME)

@@ -19,8 +19,7 @@ def open_class_folders(folder: Path, facts: Facts, labels: LabelMap) -> PhotoSou
     to folders elsewhere are not entered; archives, films and formats that nothing here reads are not opened. Each is
     counted like one photo that cannot be used.
 
-    Raises:
-        InputError: the folder is missing, cannot be read, or holds no image in any class folder.
+    Raises: InputError if the folder is missing, cannot be read, or holds no image in any class folder.
     """
     files, linked = [file for file in image_files(folder) if not file.hidden], linked_folders(folder)
     shut = unopened(folder)

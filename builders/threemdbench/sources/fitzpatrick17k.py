@@ -21,8 +21,7 @@ def open_fitzpatrick17k(place: Path, facts: Facts, labels: LabelMap) -> PhotoSou
 
     The table has no patients, so photos have no group.
 
-    Raises:
-        InputError: the table or one of its columns (md5hash, label, url) is missing.
+    Raises: InputError without the table or one of its columns (md5hash, label, url).
     """
     path = table_in(place, "fitzpatrick17k.csv")
     table, records = read_records(path)

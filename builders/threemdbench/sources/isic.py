@@ -30,9 +30,8 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
 
     The group is the patient, even if only another photo of the same lesion says who that is, else the lesion.
 
-    Raises:
-        InputError: no such table, no column for images, neither a diagnosis column nor classes of 0 and 1, or a lesion
-            of two patients.
+    Raises: InputError without such a table, a column for images, and a diagnosis column or classes of 0 and 1; and for
+    a lesion of two patients.
     """
     path = table_in(place, "*.csv")
     table, records = read_records(path)

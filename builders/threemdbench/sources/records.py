@@ -37,8 +37,7 @@ def read_records(path: Path, used: Sequence[Sequence[str]] = ()) -> tuple[Table,
     """A table and its readable rows. Of a file whose cells have types (JSON, YAML, Parquet), columns with one of the
     `used` names, and no others; without any, it has to be CSV or TSV.
 
-    Raises:
-        InputError: what `open_table` and `tables.read_records` refuse.
+    Raises: InputError as `open_table` and `tables.read_records`.
     """
     if not used or path.suffix.casefold() not in _TYPED:
         table = open_table(path)
@@ -74,8 +73,7 @@ def table_in(place: Path, pattern: str) -> Path:
     """`place` itself, or the one file below the folder `place` (an unpacked archive) whose name fits the pattern and is
     not hidden.
 
-    Raises:
-        InputError: there is none, or more than one.
+    Raises: InputError if there is none, or more than one.
     """
     if not is_folder(place):
         return place

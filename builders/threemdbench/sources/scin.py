@@ -32,8 +32,7 @@ def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     and cases that share a photo are one group. `place` is the folder that holds both tables, and the images at any
     depth.
 
-    Raises:
-        InputError: a table or column is missing.
+    Raises: InputError if a table or column is missing.
     """
     check_folder(place, "the folder with scin_cases.csv and scin_labels.csv")
     cases_table, cases = read_records(table_in(place, "scin_cases.csv"))

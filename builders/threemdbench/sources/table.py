@@ -56,8 +56,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     """The photos of a table (CSV, TSV, Parquet, JSON, JSON lines or YAML) with a column of labels, and one of files
     (below the table's folder) or addresses. SOURCE_COLUMNS lists the other columns that it may have.
 
-    Raises:
-        InputError: the table cannot be read, or has no column for labels, or none for photos.
+    Raises: InputError if the table cannot be read, or has no column for labels, or none for photos.
     """
     table, records = read_records(path, [names for names, _ in SOURCE_COLUMNS])
     label = table.column(*_LABELS, needed=True)
