@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from ipaddress import ip_address, ip_network
 from typing import Any
 
 from builders.curation.identifiers.rules import UPPER, Rule, masked, part, rule, without_spans
 from loaders.errors import MissingExtra
+
+_user = partial(rule, "user")
+_link = partial(rule, "link")
+_email = partial(rule, "email")
+_phone = partial(rule, "phone")
 
 # --- E-mail and web addresses -----------------------------------------------------------------------------------------
 
@@ -31,7 +36,6 @@ _AT = (
     r"\s+(?:at\s+sign|arroba|klammeraffe)\s+ )"
 )
 _PROVIDERS = part("mail provider")
-_ENDS = part("domain")
 _PATH = r"(?: (?:\s*/\s*|\s+slash\s+)[\w.~%-]{1,200} ){0,6}"
 # A local part that does not occur in a sentence by chance.
 _TELLING = (
@@ -39,53 +43,44 @@ _TELLING = (
     rf"| [a-z0-9]{{1,40}}(?:{_JOIN}[\w.+-]{{1,64}}){{1,4}} )"
 )
 _EMAILS = (
-    rule("user", r"(?<![\w@])@[\w.=-]{1,64}:[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}"),
-    rule("link", r"\bh(?:xx|tt)ps?(?:\s?:\s?|\[:\])/\s?/\s?(?:[^\s\[\]]|\[(?:\.|dot)\]){1,400}"),
-    rule("email", r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}(?<![.-])"),
+    _user(r"(?<![\w@])@[\w.=-]{1,64}:[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}"),
+    _link(r"\bh(?:xx|tt)ps?(?:\s?:\s?|\[:\])/\s?/\s?(?:[^\s\[\]]|\[(?:\.|dot)\]){1,400}"),
+    _email(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}(?<![.-])"),
     # What follows may be a name on a platform, "me @jane_doe": hosts have no underscore, these do. What follows a blank
     # is a host or a provider: "cramps @ night" is a time.
-    rule(
-        "email",
+    _email(
         rf"\b{_LOCAL}{_AT}(?:(?<!\s)|(?<=at[)\]}}>]\s)|(?={_PROVIDERS}\b|[\w-]{{1,63}}(?:{_DOT}|\s\.\s|\.)(?=\w)))"
-        rf"[\w-]{{1,63}}(?:(?:{_DOT}|\s?\.\s?)[\w-]{{2,63}}){{0,4}}",
+        rf"[\w-]{{1,63}}(?:(?:{_DOT}|\s?\.\s?)[\w-]{{2,63}}){{0,4}}"
     ),
-    rule("email", rf"\b{_LOCAL}\s+at\s+[a-z0-9-]{{1,63}}(?:{_DOT}[a-z]{{2,20}}){{1,4}}\b"),
-    rule("email", rf"\b{_TELLING}\s+at\s+{_PROVIDERS}\b(?:\s?\.\s?[a-z]{{2,3}})?"),
-    rule("email", rf"\b{_LOCAL}\s+at\s+(?:gmail|hotmail|googlemail|icloud|protonmail|ymail)\b(?:\s?\.?\s?com\b)?"),
-    rule(
-        "email",
+    _email(rf"\b{_LOCAL}\s+at\s+[a-z0-9-]{{1,63}}(?:{_DOT}[a-z]{{2,20}}){{1,4}}\b"),
+    _email(rf"\b{_TELLING}\s+at\s+{_PROVIDERS}\b(?:\s?\.\s?[a-z]{{2,3}})?"),
+    _email(rf"\b{_LOCAL}\s+at\s+(?:gmail|hotmail|googlemail|icloud|protonmail|ymail)\b(?:\s?\.?\s?com\b)?"),
+    _email(
         rf"\b({part('mail')}(?:\s(?:address|account|me|us|is|at|to|on|under|user)){{0,4}}\s*(?:[:=]|\s)\s*)"
         rf"{_TELLING}(?:\s+(?:at|on)\s+{_PROVIDERS})?(?!\w)",
         r"\1[email]",
     ),
-    rule("email", rf"\b{_TELLING}(?=[,\s]+\(?{_PROVIDERS}\b)"),
+    _email(rf"\b{_TELLING}(?=[,\s]+\(?{_PROVIDERS}\b)"),
 )
 _PLATFORMS = part("platform")
 _LINKS = (
-    rule("link", r"\bwww\.[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,5}(?:/[\w.~%/-]{0,200})?(?<!\.)"),
-    rule("link", r"(?<![\w@.-])[a-z][a-z0-9-]{1,63}(?:\.[a-z][a-z0-9-]{1,63}){1,4}/[\w~%-][\w.~%/-]{0,200}(?<!\.)"),
-    rule(
-        "link",
-        rf"\b(?:www(?:{_DOT}|\.))?[a-z0-9-]{{1,63}}(?:{_DOT}[a-z0-9-]{{1,63}}){{0,4}}{_DOT}{_ENDS}\b"
-        rf"{_PATH}",
+    _link(r"\bwww\.[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,5}(?:/[\w.~%/-]{0,200})?(?<!\.)"),
+    _link(r"(?<![\w@.-])[a-z][a-z0-9-]{1,63}(?:\.[a-z][a-z0-9-]{1,63}){1,4}/[\w~%-][\w.~%/-]{0,200}(?<!\.)"),
+    _link(
+        rf"\b(?:www(?:{_DOT}|\.))?[a-z0-9-]{{1,63}}(?:{_DOT}[a-z0-9-]{{1,63}}){{0,4}}{_DOT}{part('domain')}\b"
+        rf"{_PATH}"
     ),
-    rule(
-        "link",
+    _link(
         rf"\b(?:{_PLATFORMS}|reddit)(?:\.com)?(?:\s*/\s*|\s+(?:forward\s)?slash\s+)[\w.~%-]{{1,200}}"
-        rf"{_PATH}",
+        rf"{_PATH}"
     ),
-    rule(
-        "link",
+    _link(
         r"(?<![\w\[])[\w-]{2,80}(?:\.[\w-]{1,80}){0,4}\.(?:pdf|jpe?g|png|heic|gif|docx?|xlsx?|mp4|mov"
-        r"|dcm|zip)\b",
+        r"|dcm|zip)\b"
     ),
-    rule(
-        "link",
-        r"(?<![\w.:])[0-9a-f:]{3,39}(?:(?:\d{1,3}\.){3}\d{1,3})?(?:%\w{1,16})?(?![\w:]|\.\d)",
-        lambda m: _if_host(m),
-    ),
-    rule("link", r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)", lambda m: _if_host(m)),
-    rule("link", r"\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b | \b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b"),
+    _link(r"(?<![\w.:])[0-9a-f:]{3,39}(?:(?:\d{1,3}\.){3}\d{1,3})?(?:%\w{1,16})?(?![\w:]|\.\d)", lambda m: _if_host(m)),
+    _link(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)", lambda m: _if_host(m)),
+    _link(r"\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b | \b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b"),
 )
 # Where four numbers with points between them are the version of a program, or a place in a book.
 _VERSION = re.compile(rf"\b{part('before a version')}\b", re.IGNORECASE)
@@ -113,84 +108,71 @@ _ODD = r"(?=[\w.#-]{0,32}(?:\d|_|\#|\w\.\w))"  # a token that is not a word
 _CALLED = part("account")
 _NO_HANDLE = part("no handle")
 _USERS = (
-    rule("user", r"\blive:(?:\.cid\.)?[a-z0-9][\w.-]{2,63}\w"),
-    rule(
-        "user",
+    _user(r"\blive:(?:\.cid\.)?[a-z0-9][\w.-]{2,63}\w"),
+    _user(
         r"(?<![\w/])/?(?:u|user)\s?/\s?[\w-]{3,20} | (?<![\w@.])@[a-z][\w.]{0,63}\w{2} "
-        r"| \bu\sslash\s[\w-]{3,20}",
+        r"| \bu\sslash\s[\w-]{3,20}"
     ),
-    rule("user", r"\b[a-z]\w{1,31}\#\d{3,5}\b"),
-    rule("user", r"\b[a-z0-9]*+(?<=[a-z0-9])(?:_++[a-z0-9]++)+_*"),
-    rule(
-        "user",
+    _user(r"\b[a-z]\w{1,31}\#\d{3,5}\b"),
+    _user(r"\b[a-z0-9]*+(?<=[a-z0-9])(?:_++[a-z0-9]++)+_*"),
+    _user(
         rf"\b({part('look me up')}\s(?:me|us)(?:\s(?:up|on|at|as|under|here|there|via|by|in"
         rf"|{_PLATFORMS})){{0,4}}(?:\s?[:=,(–-]\s?|\s)[@$]?[\"“'‘]?){_ODD}(?!\d){_HANDLE}",
         r"\1[user]",
     ),
-    rule(
-        "user",
+    _user(
         rf"\b({part('look for somebody')}\s@?)(?:{_ODD}|(?=\w*(?-i:[a-z][A-Z])))(?!\d){_HANDLE}(?=,?\s(?:on"
         rf"|over\son|via)\s{_PLATFORMS}\b)",
         r"\1[user]",
     ),
-    rule(
-        "user",
+    _user(
         rf"\b((?:i['’]?m|i\s\w+|me|us|we['’]re|we\s\w+)\s(?:\w+\s)?on\s{_PLATFORMS}\s(?:as|under)\s@?[\"“'‘]?)(?!{_NO_HANDLE}\b)"
         rf"[^\W\d][\w.'’-]{{2,}}(?:\s(?-i:[{UPPER}])[\w'’-]+){{0,2}}",
         r"\1[user]",
     ),
-    rule(
-        "user",
+    _user(
         rf"\b((?:my|his|her|the)\s(?:\w+\s){{0,2}}{_CALLED}(?:\s(?:is|was)|\s?[:=]|,)\s+@?[\"“'‘]?){_ODD}(?!\d){_HANDLE}",
         r"\1[user]",
     ),
-    rule(
-        "user",
+    _user(
         rf"\b({_PLATFORMS}(?:\s(?:{_CALLED}|page|name|id|tag|me|is|it's|at|on|as|under|there|here)){{0,4}}\s*"
         rf"(?:[:=@(]|->|[-–]\s|\s|,\s)\s*(?:@|\$(?!\d))?[\"“'‘]?){_ODD}{_HANDLE}",
         r"\1[user]",
     ),
-    rule(
-        "user",
+    _user(
         rf"\b((?:{_PLATFORMS}\s|(?:my|his|her|the)\s(?!(?:log-?in|account(?!\sname)|profile)\b)){_CALLED}(?:\s(?:on|for|over)\s(?:\w+\s)?\w+)?"
         rf"(?:\s(?:is|was)|['’]s|\s?[:=]|,)\s+@?[\"“'‘]?)(?!{_NO_HANDLE}\b)[a-z][\w.#-]{{2,}}",
         r"\1[user]",
     ),
-    rule("user", rf"\b({_PLATFORMS}\s?[:=@]\s?@?)(?!https?)[a-z][\w.#-]{{2,}}", r"\1[user]"),
-    rule(
-        "user",
+    _user(rf"\b({_PLATFORMS}\s?[:=@]\s?@?)(?!https?)[a-z][\w.#-]{{2,}}", r"\1[user]"),
+    _user(
         rf"\b((?:user|username|log-?in|redditor|poster|handle|i'm|i\sam)\s@?[\"“'‘]?){_ODD}(?!\d){_HANDLE}(?<!"
         rf"\dm)(?<!\df)",
         r"\1[user]",
     ),
     # A word with a number at its end that is not a dose: "throwaway8812".
-    rule(
-        "user",
+    _user(
         r"\b(?!covid|vitamin|omega|sars|type|stage|grade|level)[a-z]{6,}(?!(?:\d{1,2}|[1-9][05]0|1000"
-        r"|[1-9]25|[1-9]75|81|325)\b)\d{2,6}\b",
+        r"|[1-9]25|[1-9]75|81|325)\b)\d{2,6}\b"
     ),
-    rule("user", r"\b(?:throwaway|throw_?away|quiet|anon|user|xx)[a-z]*\d{2,6}\b"),
+    _user(r"\b(?:throwaway|throw_?away|quiet|anon|user|xx)[a-z]*\d{2,6}\b"),
 )
 
 # --- Telephone numbers ------------------------------------------------------------------------------------------------
 
-_CUE = part("telephone")
 _PHONES = (
-    rule("phone", r"(?<![\w.,/-])(?:\(?\+|00)\s?\d{1,3}\)?(?:[\s.\-/()–]{0,3}\d){6,13}(?!\w)"),
-    rule("phone", r"(?<![\w.,/-])\(?0\d{1,5}\)?(?:[\s.\-/–]{1,3}\d{2,8}){1,5}(?!\w)", lambda m: _if_digits(m, 9, 13)),
-    rule(
-        "phone",
-        r"(?<![\w.,/-])\(\d{2,5}\)[\s.-]{0,2}\d{3,5}(?:[\s.-]{0,2}\d{3,5}){0,2}(?!\w)",
-        lambda m: _if_digits(m, 7, 12),
+    _phone(r"(?<![\w.,/-])(?:\(?\+|00)\s?\d{1,3}\)?(?:[\s.\-/()–]{0,3}\d){6,13}(?!\w)"),
+    _phone(r"(?<![\w.,/-])\(?0\d{1,5}\)?(?:[\s.\-/–]{1,3}\d{2,8}){1,5}(?!\w)", lambda m: _if_digits(m, 9, 13)),
+    _phone(
+        r"(?<![\w.,/-])\(\d{2,5}\)[\s.-]{0,2}\d{3,5}(?:[\s.-]{0,2}\d{3,5}){0,2}(?!\w)", lambda m: _if_digits(m, 7, 12)
     ),
-    rule("phone", r"(?<![\w.,/-])555[\s.-]\d{4}(?!\w)"),
-    rule(
-        "phone",
-        rf"\b({_CUE}\b[^\d\n.!?]{{0,30}})\(?\d[\d\s().\-/–]{{4,}}\d(?!\w|/|%|\s?(?:mg|ml|kg|mcg|x))",
+    _phone(r"(?<![\w.,/-])555[\s.-]\d{4}(?!\w)"),
+    _phone(
+        rf"\b({part('telephone')}\b[^\d\n.!?]{{0,30}})\(?\d[\d\s().\-/–]{{4,}}\d(?!\w|/|%|\s?(?:mg|ml|kg|mcg|x))",
         lambda m: m[1] + _if_digits(m, 6, 15, m[0][len(m[1]) :]),
     ),
-    rule("phone", r"\b((?:pager|bleep|beeper)(?:\s(?:number|no\.?|is))*[\s:]*)\d{3,7}\b", r"\1[phone]"),
-    rule("phone", r"\b(?:ext|extension|x)\.?\s?\d{3,6}\b"),
+    _phone(r"\b((?:pager|bleep|beeper)(?:\s(?:number|no\.?|is))*[\s:]*)\d{3,7}\b", r"\1[phone]"),
+    _phone(r"\b(?:ext|extension|x)\.?\s?\d{3,6}\b"),
 )
 _DIGITS = part("spoken digit")
 _SPOKEN = re.compile(

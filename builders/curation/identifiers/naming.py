@@ -22,9 +22,6 @@ _LOWER = r"(?P<name>[a-zß-öø-ÿ][a-zß-öø-ÿ'’\-]+(?:[ \t]+[a-zß-öø-ÿ
 _TITLE = part("title")
 _KIN = part("kin")
 _OWNER = part("owner")
-_SPOKE = part("spoke")
-_SPOKEN_TO = part("spoken to")
-_PERSON_NOUN = part("person")
 
 
 def known(word: str, kind: str) -> bool:
@@ -88,150 +85,123 @@ def _no_plain_word(word: str) -> bool:
     return not (word in listed("after dr") or is_no_name(word) or plain_ending or is_medical(word))
 
 
-def _cased(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern.replace("NAME", _SEQUENCE).replace("LOWER", _LOWER))
+Context = tuple[re.Pattern[str], Judge]
+"""A pattern, and what the first word of its name has to be."""
 
 
-# A pattern containing NAME, and what its first word has to be.
-CONTEXTS: tuple[tuple[re.Pattern[str], Judge], ...] = (
+def _contexts(*pairs: tuple[str, Judge]) -> tuple[Context, ...]:
+    """Contexts of patterns with NAME or LOWER where the name stands."""
+    return tuple(
+        (re.compile(pattern.replace("NAME", _SEQUENCE).replace("LOWER", _LOWER)), judge) for pattern, judge in pairs
+    )
+
+
+CONTEXTS = _contexts(
     # "Dr. Brown". After "my Dr." a sentence may begin: "I saw my Dr. White spots were there".
     (
-        _cased(r"(?<![\w'’-])(?<!\b(?:the|our) )(?<!\bmy )(?<!\ba )(?:Dr|Mr|Mrs|Ms|Prof)\b\.?[ \t]+NAME"),
+        r"(?<![\w'’-])(?<!\b(?:the|our) )(?<!\bmy )(?<!\ba )(?:Dr|Mr|Mrs|Ms|Prof)\b\.?[ \t]+NAME",
         lambda word: known(word, "last"),
     ),
     (
-        _cased(
-            rf"(?<![\w'’-])(?!MS\b|MR\b|PA\b|NP\b|(?<=\d )Fr\b)(?i:{_TITLE})\b\.?,?(?:[ \t]+(?i:dr|hab|med|n|univ|rer"
-            rf"|nat|habil|{_TITLE})\b\.?){{0,4}}[ \t]+NAME"
-        ),
+        rf"(?<![\w'’-])(?!MS\b|MR\b|PA\b|NP\b|(?<=\d )Fr\b)(?i:{_TITLE})\b\.?,?(?:[ \t]+(?i:dr|hab|med|n|univ|rer"
+        rf"|nat|habil|{_TITLE})\b\.?){{0,4}}[ \t]+NAME",
         _named,
     ),
     # Before the next rule, which would leave the first name: "Philippa J. Threlkeld".
     (
-        _cased(
-            rf"(?<=[a-zß-ÿ,] )(?P<name>{_NO_TITLE}(?!Factor |Grade |Group |Stage |Protein )"
-            rf"{CAPITAL} [{UPPER}]\.\s?{CAPITAL})"
-        ),
+        rf"(?<=[a-zß-ÿ,] )(?P<name>{_NO_TITLE}(?!Factor |Grade |Group |Stage |Protein )"
+        rf"{CAPITAL} [{UPPER}]\.\s?{CAPITAL})",
         _by_position_alone,
     ),
     (
-        _cased(
-            rf"(?<=[a-zß-ÿ,] )(?<![Vv]itamin )(?<!epatitis )(?<![Tt]ype )(?<![Ff]actor )(?<![Pp]rotein )(?<![Gg]rade )"
-            rf"(?<![Gg]roup )(?<![Ss]tage )(?P<name>(?:[{UPPER}]\.\s?){{1,2}}{CAPITAL})"
-        ),
+        rf"(?<=[a-zß-ÿ,] )(?<![Vv]itamin )(?<!epatitis )(?<![Tt]ype )(?<![Ff]actor )(?<![Pp]rotein )(?<![Gg]rade )"
+        rf"(?<![Gg]roup )(?<![Ss]tage )(?P<name>(?:[{UPPER}]\.\s?){{1,2}}{CAPITAL})",
         lambda w: _named(w) and w.casefold() not in listed("species"),
     ),
     (
-        _cased(
-            rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,2}}?(?i:{_KIN})(?:,?\s(?i:(?:is|was)\s)?(?i:named"
-            rf"|called),?|['’]s\sname\s(?i:is|was)|\s[-–—(]|\s\()?\s?NAME"
-        ),
+        rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,2}}?(?i:{_KIN})(?:,?\s(?i:(?:is|was)\s)?(?i:named"
+        rf"|called),?|['’]s\sname\s(?i:is|was)|\s[-–—(]|\s\()?\s?NAME",
         _beside_kin,
     ),
     (
-        _cased(
-            rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,2}}?(?i:{_KIN})(?:,|\s[-–—(]|:)\s?NAME(?=\s?[,;.()\[\]!/–—-]"
-            rf"|\s(?i:and)\b|\s*$)"
-        ),
+        rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,2}}?(?i:{_KIN})(?:,|\s[-–—(]|:)\s?NAME(?=\s?[,;.()\[\]!/–—-]"
+        rf"|\s(?i:and)\b|\s*$)",
         _by_position_alone,
     ),
     # One name found, the next of a row: "my boys, [name] (4) and Lucian (2)".
     (
-        _cased(
-            r"\[name\](?:\s?[(\[][^()\[\]\n]{1,12}[)\]])?(?:,\s(?:and\s)?|\s(?:and|&)\s)NAME"
-            r"(?=\s?[(\[]\d{1,2}\b)"
-        ),
+        r"\[name\](?:\s?[(\[][^()\[\]\n]{1,12}[)\]])?(?:,\s(?:and\s)?|\s(?:and|&)\s)NAME"
+        r"(?=\s?[(\[]\d{1,2}\b)",
         _by_position_alone,
     ),
-    (_cased(rf"\b(?i:{_KIN})\sNAME(?=\s|[.,;!?)'’]|$)"), is_listed),
+    (rf"\b(?i:{_KIN})\sNAME(?=\s|[.,;!?)'’]|$)", is_listed),
     (
-        _cased(
-            r"\b(?i:(?:my|his|her|their|whose|our|the|baby['’]?s?|dog['’]?s?)\s(?:\w+\s)?(?:sur|first\s"
-            r"|last\s|full\s|real\s|maiden\s|middle\s|family\s)?names?(?:['’]s|\sis|\swas|\sare|:)|name\s?:"
-            r"|names?\sis|call(?:s|ed)?\sme|i\sgo\sby|goes\sby|known\sas|name,|née|nee|born\sas|aka"
-            r"|a\.k\.a\.|signed)\s(?:really\s)?NAME"
-        ),
+        r"\b(?i:(?:my|his|her|their|whose|our|the|baby['’]?s?|dog['’]?s?)\s(?:\w+\s)?(?:sur|first\s"
+        r"|last\s|full\s|real\s|maiden\s|middle\s|family\s)?names?(?:['’]s|\sis|\swas|\sare|:)|name\s?:"
+        r"|names?\sis|call(?:s|ed)?\sme|i\sgo\sby|goes\sby|known\sas|name,|née|nee|born\sas|aka"
+        r"|a\.k\.a\.|signed)\s(?:really\s)?NAME",
         _introduced,
     ),
-    (_cased(rf"\b(?i:{_PERSON_NOUN})\s(?:\w+\s)?(?i:named|called)\sNAME"), _named),
-    (_cased(r"\b(?i:named|called)\sNAME"), is_listed),
+    (rf"\b(?i:{part('person')})\s(?:\w+\s)?(?i:named|called)\sNAME", _named),
+    (r"\b(?i:named|called)\sNAME", is_listed),
     (
-        _cased(
-            r"\b(?i:named|call|called|calling)\s(?i:her|him|them|the\s(?:baby|boy|girl|dog|cat|kid"
-            r"|child))\sNAME"
-        ),
+        r"\b(?i:named|call|called|calling)\s(?i:her|him|them|the\s(?:baby|boy|girl|dog|cat|kid"
+        r"|child))\sNAME",
         by_position,
     ),
-    (_cased(r"\b(?i:this\sis)\sNAME(?=,?\s(?:again|here|speaking|writing|posting|from)\b)"), by_position),
-    (_cased(r"\b(?i:regards|love|greetings|sent|hugs|message|note|kisses)\sfrom\sNAME"), by_position),
-    (_cased(rf"(?:^|[.!?\n]\s+)NAME(?=,?\s{part('said')}\b)"), by_position),
-    (_cased(r"\b(?i:I['’]m|I\sam|im|this\sis|it['’]s|it\sis)\s(?i:called\s)?NAME"), is_listed),
+    (r"\b(?i:this\sis)\sNAME(?=,?\s(?:again|here|speaking|writing|posting|from)\b)", by_position),
+    (r"\b(?i:regards|love|greetings|sent|hugs|message|note|kisses)\sfrom\sNAME", by_position),
+    (rf"(?:^|[.!?\n]\s+)NAME(?=,?\s{part('said')}\b)", by_position),
+    (r"\b(?i:I['’]m|I\sam|im|this\sis|it['’]s|it\sis)\s(?i:called\s)?NAME", is_listed),
     (
-        _cased(
-            rf"(?:^|[.!?\n]\s*)(?i:{part('greeting')})(?i:,?\s(?:so\smuch|a\slot|again|very\smuch|there"
-            r"|everyone|all))?,?\sNAME(?=\s?[,.!;:?\n)–-]|$)"
-        ),
+        rf"(?:^|[.!?\n]\s*)(?i:{part('greeting')})(?i:,?\s(?:so\smuch|a\slot|again|very\smuch|there"
+        r"|everyone|all))?,?\sNAME(?=\s?[,.!;:?\n)–-]|$)",
         _signed,
     ),
     (
-        _cased(
-            rf"(?i:[,.!?\n]\s*|^|\s)(?i:{part('signature')})\s?[,.!\-–—~]*\s*NAME(?=(?:\sx{{1,4}}\b)?\s*"
-            r"(?:[.!)]?\s*$|[.!]?\s*\n|\s?\(|,\s))"
-        ),
+        rf"(?i:[,.!?\n]\s*|^|\s)(?i:{part('signature')})\s?[,.!\-–—~]*\s*NAME(?=(?:\sx{{1,4}}\b)?\s*"
+        r"(?:[.!)]?\s*$|[.!]?\s*\n|\s?\(|,\s))",
         _signed,
     ),
-    (_cased(r"(?:\n|[.!?)]|\s)\s*[-–—~]+\s?NAME(?=[.!]?\s*(?:\n|$))"), by_position),
-    (_cased(r"\n\s*[-–—~*_]*\s*NAME[*_]*(?=[.!,]?\s*$)"), is_listed),
+    (r"(?:\n|[.!?)]|\s)\s*[-–—~]+\s?NAME(?=[.!]?\s*(?:\n|$))", by_position),
+    (r"\n\s*[-–—~*_]*\s*NAME[*_]*(?=[.!,]?\s*$)", is_listed),
     (
-        _cased(
-            rf"(?<=[a-zß-ÿ,;:)]\s)NAME(?=,?\s(?:(?:just|also|then|always|never|really|kindly|once|even"
-            rf"|who)\s)?{_SPOKE}\b)"
-        ),
+        rf"(?<=[a-zß-ÿ,;:)]\s)NAME(?=,?\s(?:(?:just|also|then|always|never|really|kindly|once|even"
+        rf"|who)\s)?{part('spoke')}\b)",
         by_position,
     ),
-    (_cased(rf"\b(?i:{_SPOKEN_TO})\s(?:a\s|my\s)?NAME"), by_position),
-    (_cased(rf"\b(?i:{part('profession')}),?\s(?i:is|was)\sNAME"), by_position),
+    (rf"\b(?i:{part('spoken to')})\s(?:a\s|my\s)?NAME", by_position),
+    (rf"\b(?i:{part('profession')}),?\s(?i:is|was)\sNAME", by_position),
     (
-        _cased(
-            rf"NAME(?<=['’]s)(?=\s(?:{_KIN}|office|clinic|surgery|house|place|birthday|funeral|number|email"
-            rf"|appointment|advice|opinion|school|wedding|notes?|prescription|voice)\b)"
-        ),
+        rf"NAME(?<=['’]s)(?=\s(?:{_KIN}|office|clinic|surgery|house|place|birthday|funeral|number|email"
+        rf"|appointment|advice|opinion|school|wedding|notes?|prescription|voice)\b)",
         by_position,
     ),
-    (_cased(rf"NAME(?=,\s(?:my|our|his|her)\s(?:\w+\s)?{_KIN}\b)"), by_position),
-    (_cased(rf"NAME(?=,?\s{part('degree')}(?:\b|\s|$|,))"), by_position),
+    (rf"NAME(?=,\s(?:my|our|his|her)\s(?:\w+\s)?{_KIN}\b)", by_position),
+    (rf"NAME(?=,?\s{part('degree')}(?:\b|\s|$|,))", by_position),
 )
 _LOW = r"[a-zß-öø-ÿ][a-zß-öø-ÿ'’\-]+"
 LOWER_WHOLE = rf"(?P<name>{_LOW}(?:[ \t]+[a-z]\.)?[ \t]+{_LOW})"
-LOWERED: tuple[tuple[re.Pattern[str], Judge], ...] = (
-    (_cased(rf"(?:,|\()\s?{LOWER_WHOLE}(?=,|\)|\.?\s*$)"), _surely_first),
+LOWERED = _contexts(
+    (rf"(?:,|\()\s?{LOWER_WHOLE}(?=,|\)|\.?\s*$)", _surely_first),
+    (rf"\b(?i:names?(?:['’]s|\sis|\swas|:)?|i['’]m|i\sam|call\sme)\s{LOWER_WHOLE}(?=[,.)\n]|\s*$)", _surely_first),
+    (rf"(?<![\w'’-])(?i:{part('title in small letters')})\b\.?[ \t]LOWER", sure),
+    (r"(?<![\w'’-])(?i:dr|mrs|mr)\b\.?[ \t]LOWER", _no_plain_word),
     (
-        _cased(rf"\b(?i:names?(?:['’]s|\sis|\swas|:)?|i['’]m|i\sam|call\sme)\s{LOWER_WHOLE}(?=[,.)\n]|\s*$)"),
-        _surely_first,
-    ),
-    (_cased(rf"(?<![\w'’-])(?i:{part('title in small letters')})\b\.?[ \t]LOWER"), sure),
-    (_cased(r"(?<![\w'’-])(?i:dr|mrs|mr)\b\.?[ \t]LOWER"), _no_plain_word),
-    (
-        _cased(
-            rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,1}}?(?i:{_KIN})(?:,|['’]s\sname\s(?i:is|was)|\s(?i:named"
-            rf"|called))?\sLOWER"
-        ),
+        rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,1}}?(?i:{_KIN})(?:,|['’]s\sname\s(?i:is|was)|\s(?i:named"
+        rf"|called))?\sLOWER",
         _surely_first,
     ),
     (
-        _cased(
-            r"\b(?i:(?:my|his|her|their)\s(?:\w+\s)?(?:first\s|last\s|full\s|real\s|maiden\s"
-            r"|sur)?name(?:['’]s|\sis|\swas|:)|name\s?:|call(?:s|ed)?\sme|i\sgo\sby|i['’]m|i\sam"
-            r"|this\sis)\s(?i:called\s)?LOWER"
-        ),
+        r"\b(?i:(?:my|his|her|their)\s(?:\w+\s)?(?:first\s|last\s|full\s|real\s|maiden\s"
+        r"|sur)?name(?:['’]s|\sis|\swas|:)|name\s?:|call(?:s|ed)?\sme|i\sgo\sby|i['’]m|i\sam"
+        r"|this\sis)\s(?i:called\s)?LOWER",
         _surely_first,
     ),
-    (_cased(r"(?:\n|[.!?,]\s*)[-–—~]\s?LOWER(?=[.!]?\s*$)"), _surely_first),
+    (r"(?:\n|[.!?,]\s*)[-–—~]\s?LOWER(?=[.!]?\s*$)", _surely_first),
     (
-        _cased(
-            r"(?:\n|[.!?,]\s+)(?i:thanks|regards|cheers|love|sincerely|best|hi|hello|hey"
-            r"|dear)\s?[,.!\-–—]*\s*LOWER(?=\s*[.!,]?\s*(?:$|\n))"
-        ),
+        r"(?:\n|[.!?,]\s+)(?i:thanks|regards|cheers|love|sincerely|best|hi|hello|hey"
+        r"|dear)\s?[,.!\-–—]*\s*LOWER(?=\s*[.!,]?\s*(?:$|\n))",
         _surely_first,
     ),
 )

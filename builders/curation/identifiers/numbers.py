@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from builders.curation.identifiers.rules import part, rule
+
+_date = partial(rule, "date")
+_age = partial(rule, "age")
+_number = partial(rule, "number")
 
 OLDEST = 89
 """Higher ages are given as "over 89": there are too few people of each."""
@@ -32,36 +37,32 @@ def _year(match: re.Match[str]) -> str:
 
 
 DATES = (
-    rule(
-        "date",
+    _date(
         rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in|the|,)){{0,3}}[\s:=,]{{0,4}})(?: (?:{_DAY}\s(?:of\s)?{_MONTH}"
         rf"|{_MONTH}\s(?:the\s)?{_DAY})(?:,?\s(?:(?:19|20)\d\d|{_SHORT}))?(?!\w) | \d{{6,8}}\b"
         r"| \d{1,4}\s?[-/.\ ]\s?\d{1,2}(?:\s?[-/.\ ]\s?(?:(?:19|20)\d\d|\d{1,2}))?(?![\w/]))",
         r"\g<before>[date]",
     ),
-    rule(
-        "date",
+    _date(
         rf"(?P<before>{_EVENT}(?:\s(?:is|was|on|for|the|of|from)){{0,3}}\s)\d{{1,2}}[/.]\d{{1,2}}(?![\w"
         rf"/.%]|\s?(?:mg|ml|mmhg|pain|times))",
         r"\g<before>[date]",
     ),
-    rule("date", rf"\b{_DAY}\s(?:of\s|de\s)?{_MONTH},?\s(?:of\s|de\s)?{_YEAR}\b", _year),
-    rule("date", rf"\b{_MONTH}\s(?:the\s)?{_DAY},?\s{_YEAR}\b", _year),
-    rule("date", rf"\b{_MONTH},?\s{_YEAR}\b", _year),
-    rule("date", rf"\b\d{{1,2}}[-/\s.]{_MONTH}[-/\s.](?:{_YEAR}|{_SHORT})\b", _year),
-    rule("date", rf"\b{_YEAR}[-/.]\d{{1,2}}[-/.]\d{{1,2}}\b", _year),
-    rule("date", rf"(?<![\w.])\d{{1,2}}\s?[-/.]\s?\d{{1,2}}\s?[-/.]\s?{_YEAR}\b", _year),
-    rule("date", r"(?<![\w./-])\d{1,2}/\d{1,2}/\d{2}(?![\w./-])", _year),
-    rule("date", r"(?<![\w./-])(?:0?[1-9]|[12]\d|3[01])([.-])(?:0?[1-9]|1[0-2])\1\d{2}(?![\w./-])", _year),
-    rule("date", rf"\b{_DAY}\s(?:of\s)?{_MONTH}\s['’]\d{{2}}\b | \b{_MONTH}\s{_DAY},?\s['’]\d{{2}}\b", _year),
-    rule(
-        "date",
+    _date(rf"\b{_DAY}\s(?:of\s|de\s)?{_MONTH},?\s(?:of\s|de\s)?{_YEAR}\b", _year),
+    _date(rf"\b{_MONTH}\s(?:the\s)?{_DAY},?\s{_YEAR}\b", _year),
+    _date(rf"\b{_MONTH},?\s{_YEAR}\b", _year),
+    _date(rf"\b\d{{1,2}}[-/\s.]{_MONTH}[-/\s.](?:{_YEAR}|{_SHORT})\b", _year),
+    _date(rf"\b{_YEAR}[-/.]\d{{1,2}}[-/.]\d{{1,2}}\b", _year),
+    _date(rf"(?<![\w.])\d{{1,2}}\s?[-/.]\s?\d{{1,2}}\s?[-/.]\s?{_YEAR}\b", _year),
+    _date(r"(?<![\w./-])\d{1,2}/\d{1,2}/\d{2}(?![\w./-])", _year),
+    _date(r"(?<![\w./-])(?:0?[1-9]|[12]\d|3[01])([.-])(?:0?[1-9]|1[0-2])\1\d{2}(?![\w./-])", _year),
+    _date(rf"\b{_DAY}\s(?:of\s)?{_MONTH}\s['’]\d{{2}}\b | \b{_MONTH}\s{_DAY},?\s['’]\d{{2}}\b", _year),
+    _date(
         rf"\b(?!(?:second|third|first)\smar)\b{_DAY}\s(?:of\s)?(?!mar\b|may\s(?:be|have|not|need|help"
         rf"|also)|dec\b|sep\b){_MONTH}(?![\w-])",
         _year,
     ),
-    rule(
-        "date",
+    _date(
         rf"\b(?!mai\b|mars\b){_MONTH}\s(?:the\s)?(?!(?:first|second"
         rf"|third)\b){_DAY}\b{_NO_UNIT}(?!\s(?:of|in)\s)(?!\.\d)",
         _year,
@@ -75,18 +76,14 @@ _OLD_WORDS = (
     r"(?:ninety(?:[\s-](?:one|two|three|four|five|six|seven|eight|nine))?|(?:a|one)\shundred(?:\s(?:and\s)?\w+)?)"
 )
 AGES = (
-    rule(
-        "age", rf"\b{_OLD}(?=[-\s]?(?:years?[-\s]old|yrs?[-\s]old|y[./]?o\b|year-old|[mf]\b(?!\w)))", f"over {OLDEST}"
-    ),
-    rule("age", rf"\b{_OLD_WORDS}(?=[-\s](?:years?[-\s]old|yrs?[-\s]old))", f"over {OLDEST}"),
-    rule(
-        "age",
+    _age(rf"\b{_OLD}(?=[-\s]?(?:years?[-\s]old|yrs?[-\s]old|y[./]?o\b|year-old|[mf]\b(?!\w)))", f"over {OLDEST}"),
+    _age(rf"\b{_OLD_WORDS}(?=[-\s](?:years?[-\s]old|yrs?[-\s]old))", f"over {OLDEST}"),
+    _age(
         rf"\b(aged?\s(?:of\s|is\s|at\s)?|turn(?:s|ed|ing)\s|lived\sto\s(?:be\s)?"
         rf"|died\sat\s(?:age\s)?){_OLD}\b(?!\s?(?:%|mg|kg))",
         rf"\1over {OLDEST}",
     ),
-    rule(
-        "age",
+    _age(
         rf"\b((?:he|she|gran(?:ny|dma|dpa)?|mother|father|mum|mom|dad|aunt|uncle|i(?=.{{2,3}}\s9))(?:'[sm]|’[sm]|\sis|\sam|\swas|,"
         rf"|\s\()\s?){_OLD}(?=\s?(?:[.,;!?)]|and\b|now\b|in\b|$))",
         rf"\1over {OLDEST}",
@@ -102,104 +99,87 @@ _TOKEN = (
     r"\d|\d)[a-z]{0,3}\d[\da-z]{0,20}|[/-][\da-z]{1,20}){0,6}(?:[\s-]?[a-z]{1,3}\b(?<=[\s-][A-Z]))?"
 )
 _NO_DOSE = rf"(?!\s?{part('no record')}\b)"
-# After these words a number often belongs to nobody, so it must be called a number.
-_LOOSE = part("number of somebody")
-_STRICT = part("number of one person")
 # Compounds without a name yet consist of the maker's letters and a number.
 _COMPOUND = rf"(?!{part('maker of a compound')}[\s-]?\d)"
 RECORDS = (
     # Wallets, keys and what else is too long to be a word or a dose.
-    rule("number", r"(?<!\w)(?=\d*[a-z])(?=(?:[a-z]*\d){3})[a-z0-9]{24,}(?!\w) | (?<![\w-])[\w-]{3,63}\.eth\b"),
-    rule("number", r"(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)"),
-    rule(
-        "number",
+    _number(r"(?<!\w)(?=\d*[a-z])(?=(?:[a-z]*\d){3})[a-z0-9]{24,}(?!\w) | (?<![\w-])[\w-]{3,63}\.eth\b"),
+    _number(r"(?<!\w)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?!\w)"),
+    _number(
         r"\b((?i:pnr|record\slocator|(?:booking|reservation|confirmation)\s(?:ref(?:erence)?|code|number|no\.?))"
         r"(?i:\s?(?:is|was|[:=\#,(])){0,2}\s*)[A-Z0-9]{5,12}\b",
         r"\1[number]",
         cased=True,
     ),
-    rule(
-        "number",
+    _number(
         r"\b((?i:code|ref(?:erence)?|id|number|no\.?|nr\.?)(?i:\s?(?:is|was|[:=\#])){0,2}\s)"
         r"(?=\d*[A-Z])(?=[A-Z]*\d[A-Z]*\d)[A-Z0-9]{7,16}\b",
         r"\1[number]",
         cased=True,
     ),
-    rule(
-        "number",
+    _number(
         r"\b((?:password|pass\s?code|pwd)(?:\s(?:is|was)|\s?[:=])?\s?)(?=\S{0,30}\d)[^\s\[\]]{3,40}[^\s\[\].,;:!?)]",
         r"\1[number]",
     ),
-    rule(
-        "number",
+    _number(
         r"\b((?i:flight)(?i:\s?(?:no\.?|number|is|was|[:=\#])){0,2}\s*)(?!A3\d\d|B7\d\d)[A-Z][A-Z0-9]\s?\d{2,4}\b",
         r"\1[number]",
         cased=True,
     ),
-    rule(
-        "number",
+    _number(
         rf"\b((?:{part('plate of a car')})(?:\s(?:number|is|was|reads?|no\.?|with|my))*[\s:=,(]*[\"“'‘]?)"
         r"(?![CTLS]\d{1,2}\b)(?=[A-Z0-9ÄÖÜ\s-]*\d)(?=[A-Z0-9ÄÖÜ\s-]*[A-ZÄÖÜ])[A-Z0-9ÄÖÜ]{1,4}(?:[\s-][A-Z0-9]{1,5}){0,2}"
         r"(?![A-Za-z])(?<=[A-Z0-9]{2})",
         lambda m: m[1] + _if_plate(m[0][len(m[1]) :]),
         cased=True,
     ),
-    rule(
-        "number",
-        rf"\b({_STRICT}{_NUMBER}?(?![a-z])(?:'s|’s)?{_IS})(?!\d{{1,3}}\b(?!\s?[a-z]*\d)){_TOKEN}{_NO_DOSE}",
+    _number(
+        rf"\b({part('number of one person')}{_NUMBER}?(?![a-z])(?:'s|’s)?{_IS})(?!\d{{1,3}}\b(?!\s?[a-z]*\d))"
+        rf"{_TOKEN}{_NO_DOSE}",
         lambda m: m[1] + _if_long(m[0][len(m[1]) :], 4),
     ),
-    rule(
-        "number",
-        rf"\b({_LOOSE}{_NUMBER}(?![a-z]){_IS}){_TOKEN}{_NO_DOSE}",
+    # After these words a number often belongs to nobody, so it must be called a number.
+    _number(
+        rf"\b({part('number of somebody')}{_NUMBER}(?![a-z]){_IS}){_TOKEN}{_NO_DOSE}",
         lambda m: m[1] + _if_long(m[0][len(m[1]) :], 3),
     ),
     # "The ticket that they gave me is", "the number on my wristband says".
-    rule(
-        "number",
+    _number(
         rf"\b({part('told number')}(?:\s[a-z'’]+){{0,4}}?\s?(?:\sis|\swas|\ssays|\sreads|\ssaid|[:=\#])\s?\#?)"
         rf"(?=(?:[a-z/-]{{0,5}}\d){{4}}){_TOKEN}(?!\.\d|\s?steps){_NO_DOSE}",
         lambda m: m[1] + _if_long(m[0][len(m[1]) :], 6),
     ),
-    rule(
-        "number",
+    _number(
         rf"(?!(?<=[a-z],\s)ID\s\d{{5}}\b)\b({part('number of a file')}\.?(?![a-z]){_IS}){_TOKEN}{_NO_DOSE}",
         lambda m: m[1] + _if_long(m[0][len(m[1]) :], 5),
     ),
 )
 _DEGREES = r"-?\d{1,3}\.\d{3,8}\s?°?"
 LONG = (
-    rule("number", r"(?<!\w)\#\s?\d{4,}[\d-]*\b"),
-    rule("number", r"\b(?=[A-Z0-9/]*[A-Z])(?=[A-Z0-9/]*\d{4})[A-Z0-9]{1,12}(?:/[A-Z0-9]{1,12}){2,4}\b", cased=True),
-    rule("number", r"\b[A-CEGHJ-PR-TW-Z]{2}\s?\d{2}\s?\d{2}\s?\d{2}\s?[A-D]\b", cased=True),
-    rule(
-        "number",
-        r"\b[A-Z]{2}\d{2}\s?[A-Z]{3}\b",
-        lambda m: m[0] if re.search(r"MG|ML|IU|KG", m[0]) else "[number]",
-        cased=True,
+    _number(r"(?<!\w)\#\s?\d{4,}[\d-]*\b"),
+    _number(r"\b(?=[A-Z0-9/]*[A-Z])(?=[A-Z0-9/]*\d{4})[A-Z0-9]{1,12}(?:/[A-Z0-9]{1,12}){2,4}\b", cased=True),
+    _number(r"\b[A-CEGHJ-PR-TW-Z]{2}\s?\d{2}\s?\d{2}\s?\d{2}\s?[A-D]\b", cased=True),
+    _number(
+        r"\b[A-Z]{2}\d{2}\s?[A-Z]{3}\b", lambda m: m[0] if re.search(r"MG|ML|IU|KG", m[0]) else "[number]", cased=True
     ),
-    rule(
-        "number",
+    _number(
         rf"(?<![\w-]){_COMPOUND}(?=[A-Z0-9-]{{0,30}}[A-Z])(?=(?:[A-Z-]{{0,12}}\d){{5}})[A-Z0-9]{{1,30}}"
         rf"(?:-[A-Z0-9]{{1,20}}){{0,5}}(?![\w-])",
         cased=True,
     ),
-    rule("number", rf"(?<![\w-]){_COMPOUND}[a-z]{{1,3}}-?\d{{5,}}\b(?!\s?(?:mg|iu|steps))", cased=True),
-    rule("number", r"(?<![\w.])(?:\d[ -]?){7,40}\d(?![\w.]\w)(?!\w)"),
-    rule("number", r"(?<![\w.,])\d{2,4}(?:[./-]\d{2,5}){2,6}(?!\w|,\d)", lambda m: _if_long(m[0], 8)),
-    rule("number", r"(?<![\w.,/-])-?\d{1,3}\.\d{4,}\s?°?\s?[NS]?\s?,\s?-?\d{1,3}\.\d{4,}\s?°?\s?[EW]?"),
-    rule(
-        "number",
+    _number(rf"(?<![\w-]){_COMPOUND}[a-z]{{1,3}}-?\d{{5,}}\b(?!\s?(?:mg|iu|steps))", cased=True),
+    _number(r"(?<![\w.])(?:\d[ -]?){7,40}\d(?![\w.]\w)(?!\w)"),
+    _number(r"(?<![\w.,])\d{2,4}(?:[./-]\d{2,5}){2,6}(?!\w|,\d)", lambda m: _if_long(m[0], 8)),
+    _number(r"(?<![\w.,/-])-?\d{1,3}\.\d{4,}\s?°?\s?[NS]?\s?,\s?-?\d{1,3}\.\d{4,}\s?°?\s?[EW]?"),
+    _number(
         rf"(?<!\w)(?:[NS]\s?{_DEGREES}[\s,;/]{{1,3}}[EW]\s?{_DEGREES}"
-        rf"|{_DEGREES}\s?[NS][\s,;/]{{1,3}}{_DEGREES}\s?[EW]\b)",
+        rf"|{_DEGREES}\s?[NS][\s,;/]{{1,3}}{_DEGREES}\s?[EW]\b)"
     ),
-    rule(
-        "number",
+    _number(
         r"(?<![\w.])\d{1,3}\s?[°º]\s?\d{1,2}(?:\.\d{1,6})?\s?['′’]"
-        r"(?:\s?\d{1,2}(?:\.\d{1,6})?\s?(?:[\"″”]|''))?\s?[NSEWO]\b",
+        r"(?:\s?\d{1,2}(?:\.\d{1,6})?\s?(?:[\"″”]|''))?\s?[NSEWO]\b"
     ),
-    rule(
-        "number",
+    _number(
         r"\b((?:gps|coord(?:inate)?s?|lat(?:itude)?|geo|location)\b[^\d\n]{0,20}?)"
         r"-?\d{1,3}\.\d{2,8}[\s,;/]{1,3}(?:lon\w*[\s:=]{1,3})?-?\d{1,3}\.\d{2,8}",
         r"\1[number]",
@@ -233,8 +213,8 @@ def _if_iban(match: re.Match[str]) -> str:
 
 
 ACCOUNTS = (
-    rule("number", _IBAN, _if_iban),
-    rule("number", r"\b[A-Z]{2}\d{2}(?:\s?[A-Z0-9]{4}){3,7}(?:\s?[A-Z0-9]{1,3})?\b", cased=True),
-    rule("number", r"(?<![\w.,+/-])\d{4}(?:[ -]?\d{4}){3}(?!\w|[ .,-]\d)"),
+    _number(_IBAN, _if_iban),
+    _number(r"\b[A-Z]{2}\d{2}(?:\s?[A-Z0-9]{4}){3,7}(?:\s?[A-Z0-9]{1,3})?\b", cased=True),
+    _number(r"(?<![\w.,+/-])\d{4}(?:[ -]?\d{4}){3}(?!\w|[ .,-]\d)"),
 )
 """IBANs and cards: to be masked before all else, which would take a part of their groups."""

@@ -19,12 +19,11 @@ from loaders.errors import MissingExtra
 from loaders.files.tables import read_table
 
 _ENDINGS = re.compile(rf"{part('ending of a medical word')}$", re.IGNORECASE)
-# Words that turn a preceding proper name into the name of a disease, a sign, a body part or something medical.
-_HEADS = part("head of a medical name")
+# A "head" turns a preceding proper name into the name of a disease, a sign, a body part or something medical.
 _KIND = part("before a head")
 _SO_ENDING = r"[a-z]+(?:itis|osis|oma|pathy|algia|emia|aemia|uria|plasia|trophy|plegia)"
 _JOINED = r"['’]?s?(?:[-–][^\W\d_]+['’]?s?){0,2}\s+"
-_AFTER = re.compile(rf"{_JOINED}(?:{_KIND}\s)?(?:{_HEADS}|{_SO_ENDING})\b")
+_AFTER = re.compile(rf"{_JOINED}(?:{_KIND}\s)?(?:{part('head of a medical name')}|{_SO_ENDING})\b")
 _SURELY_AFTER = re.compile(
     rf"{_JOINED}(?:{_KIND}\s)?(?:diseases?|syndromes?|disorder|palsy|sign|nodules?|phenomenon"
     rf"|lymphoma|sarcoma|tumou?r|fracture|contracture|{_SO_ENDING})\b"
