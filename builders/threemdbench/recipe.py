@@ -345,10 +345,7 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 
 
 def _settings(
-    options: Options,
-    targets: Mapping[str, int] | None,
-    chat: Chat | None,
-    licences: Mapping[str, str],
+    options: Options, targets: Mapping[str, int] | None, chat: Chat | None, licences: Mapping[str, str]
 ) -> dict[str, JsonValue]:
     return {
         "seed": options.seed,
