@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 from math import comb
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,29 +37,12 @@ def blocks_within(hashes: Hashes, queries: Hashes, distance: int) -> Iterator[tu
         raise ValueError("more than 2^31 hashes")
     chunks = _plan(distance, len(hashes))
     for number, (low, bits, radius) in enumerate(chunks):
-        table = _Table.of(hashes, low, bits)
-        for left, right in _agreeing(queries, low, bits, radius, distance, table):
+        for left, right in _agreeing(hashes, queries, low, bits, radius, distance):
             differing = queries[left] ^ hashes[right]
             new = np.ones(len(left), bool)
             for earlier, wide, reach in chunks[:number]:  # a match found by several chunks counts for the first
                 new &= _count_bits(_chunk(differing, earlier, wide).view(np.uint64)) > reach
             yield left[new], right[new]
-
-
-class _Table(NamedTuple):
-    """The order of hashes by a chunk, where each value of the chunk starts in it, and the hashes in that order."""
-
-    order: NDArray[np.int32]
-    starts: NDArray[np.int32]
-    sorted: Hashes
-
-    @classmethod
-    def of(cls, hashes: Hashes, low: int, bits: int) -> _Table:
-        chunk = _chunk(hashes, low, bits)
-        order = np.argsort(chunk, kind="stable").astype(np.int32)
-        starts = np.zeros((1 << bits) + 1, np.int32)
-        np.cumsum(np.bincount(chunk, minlength=1 << bits), out=starts[1:])
-        return cls(order, starts, hashes[order])
 
 
 def _plan(distance: int, count: int) -> list[tuple[int, int, int]]:
@@ -85,11 +68,14 @@ def _cost(plan: Sequence[tuple[int, int, int]], count: int) -> float:
 
 
 def _agreeing(
-    queries: Hashes, low: int, bits: int, radius: int, distance: int, table: _Table
+    hashes: Hashes, queries: Hashes, low: int, bits: int, radius: int, distance: int
 ) -> Iterator[tuple[Places, Places]]:
     """Blocks of matches (of a query, of a hash) within `distance` whose chunks differ by `radius` bits or less."""
-    order, starts, sorted_hashes = table
-    asked = _chunk(queries, low, bits)
+    chunk = _chunk(hashes, low, bits)
+    order = np.argsort(chunk, kind="stable").astype(np.int32)
+    starts = np.zeros((1 << bits) + 1, np.int32)  # where each value of the chunk starts in this order
+    np.cumsum(np.bincount(chunk, minlength=1 << bits), out=starts[1:])
+    sorted_hashes, asked = hashes[order], _chunk(queries, low, bits)
     asking = np.argsort(asked, kind="stable").astype(np.int32)
     asked, sorted_queries = asked[asking], queries[asking]
     for mask in _masks(bits, radius):

@@ -49,42 +49,45 @@ def _provenance(origins: Sequence[tuple[str, str]]) -> dict[str, JsonValue]:
     """Where the photos come from and whom they show, as far as that is known for each kind of source."""
     names = {kind: ", ".join(f"`{name}`" for name, origin in origins if origin == kind) for kind in (PUBLISHED, OWN)}
     published, own, drawn = names[PUBLISHED], names[OWN], any(origin == DRAWN for _, origin in origins)
-    collection = [
-        *["Photos that were drawn for this project; nobody was photographed."] * drawn,
-        *[f"Photos that others published with a diagnosis ({published}); none was taken for this corpus."]
-        * bool(published),
-        *[
-            f"Photos of the maintainer's own ({own}): how they were taken, who diagnosed, and whether those whom they "
-            "show agreed, is not stated by the maintainer."
-        ]
-        * bool(own),
-    ]
-    biases = [
-        *["Drawings show what their author thought of, no range of skin, camera and setting."] * drawn,
-        *[f"Light skin is over-represented in most published sources ({published})."] * bool(published),
-        *[f"Whom the maintainer's own photos show ({own}), and whom not, is not stated."] * bool(own),
-        *[
-            "Camera, setting and country may differ by source, and a model may learn the source instead of the "
-            "condition."
-        ]
-        * bool(published or own),
-    ]
     bodies = "Photos of bodies, mostly skin, mouths, eyes and nails; faces that a source shows are not blurred."
     return {
-        "collection": " ".join(collection),
-        "biases": " ".join(biases),
+        "collection": _those(
+            (drawn, "Photos that were drawn for this project; nobody was photographed."),
+            (
+                published,
+                f"Photos that others published with a diagnosis ({published}); none was taken for this corpus.",
+            ),
+            (
+                own,
+                f"Photos of the maintainer's own ({own}): how they were taken, who diagnosed, and whether those whom "
+                "they show agreed, is not stated by the maintainer.",
+            ),
+        ),
+        "biases": _those(
+            (drawn, "Drawings show what their author thought of, no range of skin, camera and setting."),
+            (published, f"Light skin is over-represented in most published sources ({published})."),
+            (own, f"Whom the maintainer's own photos show ({own}), and whom not, is not stated."),
+            (
+                published or own,
+                "Camera, setting and country may differ by source, and a model may learn the source instead of the "
+                "condition.",
+            ),
+        ),
         "sensitive": bodies if published or own else "None: the photos are drawings, and nobody is shown.",
     }
 
 
+def _those(*sentences: tuple[object, str]) -> str:
+    """The sentences that are true."""
+    return " ".join(sentence for true, sentence in sentences if true)
+
+
 def _usage(manifest: Manifest) -> str:
-    """Lines of Python that load each existing config."""
-    lines = []
-    for config in manifest.configs[:1]:
-        for split in order_splits(config.splits):
-            what = "photos with what their patients say" if split == "test" else "photos and diagnoses"
-            lines.append(f'{split} = load_dataset(repository, split="{split}", revision=version)  # {what}')
-    return "\n".join(lines)
+    """A line of Python that loads each split."""
+    load = 'load_dataset(repository, split="{0}", revision=version)'
+    what = {"test": "photos with what their patients say"}
+    splits = order_splits(manifest.configs[0].splits) if manifest.configs else []
+    return "\n".join(f"{split} = {load.format(split)}  # {what.get(split, 'photos and diagnoses')}" for split in splits)
 
 
 def _private(manifest: Manifest) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from html import unescape
@@ -22,28 +22,32 @@ from loaders.files.image_files import UNENDING, ImageFile, ImageIndex
 from loaders.files.paths import is_inside, is_there
 
 _ADDRESSES = ("url", "image_url", "content_url", "contenturl")
-_LABELS = (*LABELS, "query")
-_MD5_DIGESTS = ("md5", "md5hash")
-_LICENCE = ("licence", "license", "copyright_license", "license_short_name", "licenseshortname")
-_ASSERTED = ("licence_asserted_by",)
 # The author before the credit line, which Wikimedia Commons fills with "Own work".
 _ATTRIBUTION = ("attribution", "artist", "author", "creator", "credit", "page", "host_page_url")
-_SKIN, _SAID_BY = ("skin_type", "fitzpatrick_skin_type", "fitzpatrick", "fitspatrick"), ("skin_type_asserted_by",)
-_AGE, _SEX = ("age_group", "age", "age_approx"), ("sex", "gender")
-SOURCE_COLUMNS = (
-    (_LABELS, "needed: the label, a diagnosis name or one that `--labels` maps to it"),
-    ((*FILES, *THEIR_FILES), "needed unless there is a URL: the photo's file, inside the table's folder"),
-    (_ADDRESSES, "needed unless there is a file: the photo's URL"),
-    (GROUPS, "patient, lesion or case: each group stays in one split"),
-    (_LICENCE, "the photo's licence; a photo without one needs `--licence NAME=LICENCE`"),
-    (_ASSERTED, "who asserts the licence; without it, this table"),
-    (_ATTRIBUTION, "whom to credit; without it, the photo's URL, if it is one of the web without a password"),
-    (_MD5_DIGESTS, "expected MD5 of the downloaded file"),
-    (_SKIN, "skin type: 3, III or type III (Fitzpatrick), Monk 7 or MST 7; anything else says nothing"),
-    (_SAID_BY, "who determined the skin type"),
-    (_AGE, "age in years (also 90+), or age group"),
-    (_SEX, "sex"),
-)
+_COLUMNS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "label": ((*LABELS, "query"), "needed: the label, a diagnosis name or one that `--labels` maps to it"),
+    "file": ((*FILES, *THEIR_FILES), "needed unless there is a URL: the photo's file, inside the table's folder"),
+    "url": (_ADDRESSES, "needed unless there is a file: the photo's URL"),
+    "group": (GROUPS, "patient, lesion or case: each group stays in one split"),
+    "licence": (
+        ("licence", "license", "copyright_license", "license_short_name", "licenseshortname"),
+        "the photo's licence; a photo without one needs `--licence NAME=LICENCE`",
+    ),
+    "asserted": (("licence_asserted_by",), "who asserts the licence; without it, this table"),
+    "attribution": (
+        _ATTRIBUTION,
+        "whom to credit; without it, the photo's URL, if it is one of the web without a password",
+    ),
+    "md5": (("md5", "md5hash"), "expected MD5 of the downloaded file"),
+    "skin": (
+        ("skin_type", "fitzpatrick_skin_type", "fitzpatrick", "fitspatrick"),
+        "skin type: 3, III or type III (Fitzpatrick), Monk 7 or MST 7; anything else says nothing",
+    ),
+    "skin_by": (("skin_type_asserted_by",), "who determined the skin type"),
+    "age": (("age_group", "age", "age_approx"), "age in years (also 90+), or age group"),
+    "sex": (("sex", "gender"), "sex"),
+}
+SOURCE_COLUMNS = tuple(_COLUMNS.values())
 """What a table may hold: the accepted names of each column, of which the first present counts, and its meaning."""
 _TAG = re.compile(
     r"<(\w+)\s[^<>]*display:\s?none[^<>]*>[^<]*</\1>|(?P<apart></?(?:br|p|div|li|t[dhr])\b[^<>]*>)|</?[a-z][^<>]*>",
@@ -59,22 +63,19 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     Raises: InputError if the table cannot be read, or has no column for labels, or none for photos.
     """
     table, records = read_records(path, [names for names, _ in SOURCE_COLUMNS])
-    label = table.column(*_LABELS, needed=True)
-    file, address = table.column(*FILES), table.column(*_ADDRESSES)
+    own = {what: table.column(*names, needed=what == "label") for what, (names, _) in _COLUMNS.items()}
+    file, address, licence = table.column(*FILES), own["url"], own["licence"]
     if address is None:
-        file = file or table.column(*THEIR_FILES)
+        file = own["file"]
     if file is None and address is None:
         raise InputError(
             path,
             found=f"columns {', '.join(table.columns)}",
             expected=f"a column of files ({', '.join(FILES)}) or addresses ({', '.join(_ADDRESSES)})",
         )
-    group, md5 = table.column(*GROUPS), table.column(*_MD5_DIGESTS)
-    licence, asserted = table.column(*_LICENCE), table.column(*_ASSERTED)
     attributions = [table.column(name) for name in _ATTRIBUTION]  # a photo without an author may have a credit line
     images = ImageIndex(path.parent) if file else None
-    skin, said_by = table.column(*_SKIN), table.column(*_SAID_BY)
-    age, sex = table.column(*_AGE), table.column(*_SEX)
+    skin, age, sex = own["skin"], own["age"], own["sex"]
     own_word = f"column {skin} of the source {facts.name}"  # not of its file, which may be named after a person
     unread: Counter[str] = Counter()
     for record in records:
@@ -85,7 +86,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     def each() -> Iterator[Photo | BadRow]:
         yield from table.bad
         for record in records:
-            name, url, digest = record[file], record[address], record[md5].casefold()
+            name, url, digest = record[file], record[address], record[own["md5"]].casefold()
             here = images.find(name) if images and name else None
             name = _without_place(name, here)
             problem = ""
@@ -95,22 +96,23 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 problem = f"no MD5 digest: {digest}"
             elif here is None and not url:
                 problem = _why_unlisted(path.parent, name)
+            label = record[own["label"]]
             yield Photo(
                 image_id=opaque_id(facts.name, name or url or record.where),
-                labels=((record[label], 1.0),) if record[label] else (),
+                labels=((label, 1.0),) if label else (),
                 file=name or url,
                 image=here,
                 url=url,
                 md5=digest or None,
-                group=record[group] or None,
+                group=record[own["group"]] or None,
                 licence=record.licence(licence),
-                licence_asserted_by=record[asserted] or f"column {licence} of the source {facts.name}",
+                licence_asserted_by=record[own["asserted"]] or f"column {licence} of the source {facts.name}",
                 attribution=next(filter(None, (_without_markup(record[column]) for column in attributions)), "")
                 or facts.attribution
                 or (url if is_web_address(url) else ""),
                 where=record.where,
                 problem=problem,
-                traits=_traits(record[skin], record[said_by] or own_word, record[age], record[sex]),
+                traits=_traits(record[skin], record[own["skin_by"]] or own_word, record[age], record[sex]),
             )
 
     return PhotoSource(facts, labels, each, unread)
