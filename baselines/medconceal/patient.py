@@ -18,8 +18,7 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from baselines.dialogue.game import Ask
-from baselines.dialogue.lines import lines_of
+from baselines.dialogue.game import Ask, lines_of
 from baselines.medconceal import patient_template
 from baselines.medconceal.leaks import Guard, says
 from baselines.medconceal.machine import PatientState, Update

@@ -14,7 +14,7 @@ output, report                               the table and the page of an audit
 What the constants were chosen on:
 
 verification, and what it builds on   copies made of one half of the trial photos; pairs of different hands on one rig
-overlaid_text, motion_blur            lines of text and moved cameras, made on two thirds of the trial photos
+overlaid_text, motion blur            lines of text and moved cameras, made on two thirds of the trial photos
 erased_text                           lines of text, marks and pages, made of 36 of the trial photos
 neighbours (which chunks)             times at 30,000 to a million random hashes
 quality, calibration                  conventions (224 pixels, 2.5 deviations, 2 % of the area), chosen on no data

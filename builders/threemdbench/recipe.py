@@ -27,9 +27,8 @@ from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe, withdrawn_keys
 from builders.release.preview import Table, by_split
 from builders.steps import Step, admit, images, unique
-from builders.threemdbench.authored import authored_digest
 from builders.threemdbench.card import card
-from builders.threemdbench.complaints import BY_MODEL
+from builders.threemdbench.complaints import BY_MODEL, authored_digest
 from builders.threemdbench.curate import FAULTS, Candidate, Curator
 from builders.threemdbench.download import Downloads, Limits
 from builders.threemdbench.earlier import Earlier, Followed, open_followed, read_earlier

@@ -19,14 +19,15 @@ from builders.pipeline.image_store import ImageStore, digest_of_image
 from builders.pipeline.rows import Row
 from builders.pipeline.stage import Excluded
 from builders.steps import PLACED, WHY, step
-from builders.threemdbench.authored import SOURCE as AUTHORED
-from builders.threemdbench.authored import authored_basic, authored_facts
 from builders.threemdbench.complaints import (
+    AUTHORED,
     BASIC_SCHEMA,
     FACTS_SCHEMA,
     MAX_TOKENS,
     TEMPERATURE,
     Facts,
+    authored_basic,
+    authored_facts,
     basic_by_model,
     facts_by_model,
 )

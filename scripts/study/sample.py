@@ -40,7 +40,7 @@ def _captions() -> Bundled:
 def _photos() -> Bundled:
     """A drawn photo of each diagnosis, with authored complaints."""
     from builders.samples.threemdbench import PHOTOS
-    from builders.threemdbench.authored import authored_basic, authored_facts
+    from builders.threemdbench.complaints import authored_basic, authored_facts
     from loaders.threemdbench import DIAGNOSES, PERSONALITIES, SCHEMA
 
     first = {row["label"]: row["file"] for row in reversed(_table(PHOTOS))}

@@ -15,7 +15,7 @@ from baselines.threemdbench.consultation.assessor import as_items
 from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.record import ITEMS, Case, Consultation
-from builders.threemdbench.authored import authored_basic, authored_facts
+from builders.threemdbench.complaints import authored_basic, authored_facts
 from loaders.models.messages import Answer, Message
 from loaders.threemdbench import CORPUS, DIAGNOSES, NAMES, PERSONALITIES
 from tests.parts.pictures import drawn, jpeg

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from builders.curation.motion_blur import MOVED, directional_detail
 from builders.curation.opencv import cv2
 from builders.curation.overlaid_text import text_over
 from builders.curation.pictures import Grey, read_picture, shrunk
+from builders.curation.quality import MOVED, directional_detail
 from tests.parts.places import shared_data
 
 FONTS = ("LiberationSans-Regular", "LiberationSerif-Italic", "LiberationMono-Regular", "LiberationSansNarrow-Regular",

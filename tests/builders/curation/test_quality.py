@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageFont, ImageOps
 
-from builders.curation.motion_blur import MOVED
 from builders.curation.overlaid_text import LEAST, text_over
-from builders.curation.quality import LEAST_TO_CALIBRATE, SMALL, Quality, judge, measure
+from builders.curation.quality import LEAST_TO_CALIBRATE, MOVED, SMALL, Quality, judge, measure
 from tests.parts.pictures import drawn, picture
 
 

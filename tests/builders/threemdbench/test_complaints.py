@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from builders.threemdbench.authored import authored_basic, authored_facts
-from builders.threemdbench.complaints import Facts, basic_by_model, facts_by_model
+from builders.threemdbench.complaints import Facts, authored_basic, authored_facts, basic_by_model, facts_by_model
 from builders.threemdbench.prompts import read_prompts
 from builders.threemdbench.steps import temperaments
 from builders.threemdbench.validators import check_facts

@@ -23,7 +23,7 @@ from builders.release.cards import render_card
 from builders.release.shards import read_parquet, read_rows
 from builders.release.verify import verify
 from builders.threemdbench import recipe
-from builders.threemdbench.authored import SOURCE
+from builders.threemdbench.complaints import AUTHORED
 from builders.threemdbench.download import Limits
 from builders.threemdbench.own import OWN_PHOTOS, Nameless
 from builders.threemdbench.remarks import apart
@@ -457,7 +457,7 @@ def test_rows_of_the_test_split_speak_and_others_do_not(sample: Path) -> None:
     assert {row["diagnosis"] for row in test} == set(NAMES)
     assert {row["personality"] for row in test} == set(PERSONALITIES)
     assert len({(row["diagnosis"], row["general_complaint"]) for row in test}) == len(NAMES)
-    assert {row["complaints_source"] for row in test} == {SOURCE}
+    assert {row["complaints_source"] for row in test} == {AUTHORED}
     for row in rows:
         assert row["licence"] == "CC0-1.0"
         assert row["diagnosis"].replace(" ", "") not in row["image_id"]
@@ -1076,7 +1076,7 @@ def test_complaints_by_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert status == {
         "acne": ("accepted", "openai-api/local/vision"),
         "warts": ("repaired", "openai-api/local/vision"),
-        "stye": ("fallback", SOURCE),
+        "stye": ("fallback", AUTHORED),
     }
     assert {row["general_complaint"] for row in test} == {"You have spots that bother you."}
     assert all(check_facts(row["general_complaint"], row["complaints"]) == [] for row in test)

@@ -11,7 +11,7 @@ import pytest
 from builders import recipe as recipes
 from builders.release.verify import verify
 from builders.threemdbench import recipe
-from builders.threemdbench.authored import SOURCE, authored_basic
+from builders.threemdbench.complaints import AUTHORED, authored_basic
 from builders.threemdbench.remarks import NO_ANSWER
 from loaders.errors import ModelError
 from tests.builders.threemdbench.test_recipe import GOOD, drawn, question, rows_of
@@ -67,7 +67,7 @@ def test_photos_that_a_model_always_refuses_stop_nothing(
         cases, said = told_of(tmp_path, table, server)
         fallen = {row["image_id"]: row for row in cases if row["complaints_status"] == "fallback"}
         assert fallen and {row["diagnosis"] for row in cases if row["image_id"] in fallen} == {"warts"}
-        assert {row["complaints_source"] for row in fallen.values()} == {SOURCE}
+        assert {row["complaints_source"] for row in fallen.values()} == {AUTHORED}
         assert {row["complaints_status"] for row in cases if row["diagnosis"] != "warts"} == {"accepted"}
         assert {row["general_complaint"] for row in cases} == {BASIC}
         assert clock.now or max(server.sent().values()) == 1  # a refusal is no failure: nothing is tried again
@@ -88,7 +88,7 @@ def test_a_diagnosis_that_a_model_refuses_begins_with_the_authored_complaint(tmp
     with FailingServer(says, refused) as server:
         cases, said = told_of(tmp_path, table, server)
     begins = {row["diagnosis"]: (row["general_complaint"], row["general_complaint_source"]) for row in cases}
-    assert begins == dict.fromkeys(THREE, (BASIC, MODEL)) | {"stye": (authored_basic("stye"), SOURCE)}
+    assert begins == dict.fromkeys(THREE, (BASIC, MODEL)) | {"stye": (authored_basic("stye"), AUTHORED)}
     assert {row["complaints_status"] for row in cases} == {"accepted"}
     assert f"basic complaint: stye: 1 (most often: {MODEL} refused the request or failed: HTTP 400: no)." in said
     assert verify(tmp_path / "release", row_check=recipe.check_row, measure=recipe.measure) == []
@@ -103,7 +103,7 @@ def test_answers_that_pass_no_check_are_told_from_none_with_the_check_and_not_th
     with FailingServer(unfit) as server:
         cases, said = told_of(tmp_path, drawn(tmp_path / "photos", *THREE), server)
     fallen = {row["image_id"] for row in cases if row["complaints_status"] == "fallback"}
-    assert {row["diagnosis"] for row in cases if row["complaints_source"] == SOURCE} == {"stye", "warts"}
+    assert {row["diagnosis"] for row in cases if row["complaints_source"] == AUTHORED} == {"stye", "warts"}
     assert verify(tmp_path / "release", row_check=recipe.check_row, measure=recipe.measure) == []
     form = "format: the answer is not one JSON object and nothing else"
     assert f"of which no answer passed the checks, with authored complaints: {len(fallen)} (most often: " in said
