@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from builders.curation.folders import GROUPS, LABELS, File, files_of
 from loaders.corpus import OFFICIAL, corpus, is_path, load, load_any
@@ -166,26 +167,16 @@ _TOLD = ("split", "label", "group", "source")
 # --- Data sets --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """The picture of a row. `path` is its file if the data set keeps files beside its rows."""
-
-    part: datasets.Dataset
-    column: str
-    row: int
-    path: Path | None
-    name: str
-
-    def __call__(self) -> bytes:
-        """Its bytes. Raises: ImageError if it has none."""
-        if self.path is not None:
-            return image_bytes(self.path)
-        cell = self.part.data.column(self.column)[self.row].as_py()
-        held = cell.get("bytes") if isinstance(cell, Mapping) else cell
-        if not held:
-            found = "holds no picture" if cell is None else "names a picture that is not in the dataset"
-            raise ImageError(self.name, reason="missing", found=found, expected="the bytes of one")
-        return bytes(held)
+def _bytes_of(part: datasets.Dataset, column: str, row: int, path: Path | None, name: str) -> bytes:
+    """The picture of a row, whose file is `path` if the data set keeps files beside its rows. Raises: ImageError."""
+    if path is not None:
+        return image_bytes(path)
+    cell = part.data.column(column)[row].as_py()
+    held = cell.get("bytes") if isinstance(cell, Mapping) else cell
+    if not held:
+        found = "holds no picture" if cell is None else "names a picture that is not in the dataset"
+        raise ImageError(name, reason="missing", found=found, expected="the bytes of one")
+    return bytes(held)
 
 
 def _of_rows(
@@ -230,8 +221,10 @@ def _files(
     own = part.info.builder_name == "imagefolder"  # it names the files that it found, and no others
     for row, named in enumerate(_paths(part, image)):
         path = _beside(named, folder, own)
-        name = keys[row] or (path and folder and _below(path, folder)) or f"{split}/{row + 1:06d}"
-        held = _Cell(part, image, row, path, name)
+        name = keys[row] or f"{split}/{row + 1:06d}"
+        if path and folder and not keys[row]:
+            name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
+        held = partial(_bytes_of, part, image, row, path, name)
         yield File(name, path or Path(name), splits[row] or split, labels[row], sources[row], groups[row], held=held)
 
 
@@ -258,27 +251,17 @@ def _beside(named: str | None, folder: Path | None, own: bool) -> Path | None:
     return path if own or (is_inside(path, home) and ".." not in Path(named).parts) else None
 
 
-def _below(path: Path, folder: Path) -> str:
-    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
-
-
 def _texts(part: datasets.Dataset, column: str | None) -> list[str]:
     """A column's value for each row, as text; classes by name."""
     import datasets
 
     if column is None:
         return [""] * len(part)
-    feature = part.features[column]
-    named = feature.int2str if isinstance(feature, datasets.ClassLabel) else None
-    return [_text(value, named) for value in part.data.column(column).to_pylist()]
-
-
-def _text(value: Any, named: Callable[[int], Any] | None) -> str:
-    if value is None or (named and value < 0):
-        return ""
-    if named:
-        return str(named(value))
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value).strip()
+    feature, values = part.features[column], part.data.column(column).to_pylist()
+    if isinstance(feature, datasets.ClassLabel):
+        return ["" if value is None or value < 0 else str(feature.int2str(value)) for value in values]
+    texts = (", ".join(map(str, value)) if isinstance(value, list) else value for value in values)
+    return ["" if text is None else str(text).strip() for text in texts]
 
 
 def _image_columns(features: datasets.Features, name: str) -> list[str]:

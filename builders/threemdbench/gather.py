@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -73,18 +73,16 @@ def gather(
     bad = [(source, photo) for source, photo, _ in read if isinstance(photo, BadRow)]
     photos = [(photo, labels) for _, photo, labels in read if not isinstance(photo, BadRow)]
     rows = [_row(photo, labels, admission) for photo, labels in photos]
+    ids, addresses = [row["image_id"] for row in rows], [photo.url for photo, _ in photos]
+    terms = [row["licence"] and (" ".join(sorted(terms_of(row["licence"]))) or "free") for row in rows]
+    forbidden = [str(admission.forbidden(photo.licence)) for photo, _ in photos]
     # Otherwise the first would win, merely by its place.
-    by_id = [(row["image_id"], row["diagnosis"]) for row in rows]
-    _dispute(rows, by_id, "listed under different diagnoses", lambda _, said: ", ".join(said))
-    by_id = [
-        (row["image_id"], row["licence"] and (" ".join(sorted(terms_of(row["licence"]))) or "free")) for row in rows
-    ]
-    _dispute(rows, by_id, "listed under different licences", lambda _, said: ", ".join(said))
+    _dispute(rows, ids, [row["diagnosis"] for row in rows], "listed under different diagnoses")
+    _dispute(rows, ids, terms, "listed under different licences")
     # What is there can be only one of them.
-    by_address = [(photo.url, photo.md5) for photo, _ in photos]
-    _dispute(rows, by_address, "one address with different digests", lambda address, _: address)
-    by_address = [(photo.url, str(admission.forbidden(photo.licence))) for photo, _ in photos]
-    _dispute(rows, by_address, "one address, also under a licence that forbids altered copies", lambda url, _: url)
+    _dispute(rows, addresses, [photo.md5 for photo, _ in photos], "one address with different digests", named=True)
+    said = "one address, also under a licence that forbids altered copies"
+    _dispute(rows, addresses, forbidden, said, named=True)
     wanted = [
         Wanted(photo.url, photo.md5)
         for (photo, _), row in zip(photos, rows, strict=True)
@@ -142,18 +140,16 @@ def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
 
 
 def _dispute(
-    rows: Sequence[Row],
-    claims: Sequence[tuple[str | None, str | None]],
-    reason: str,
-    detail: Callable[[str, list[str]], str],
+    rows: Sequence[Row], things: Sequence[str | None], claims: Sequence[str | None], reason: str, *, named: bool = False
 ) -> None:
-    """Refuse the rows that claim different things, if any, about one and the same thing, if any."""
+    """Refuse the rows that claim different things about one and the same; the detail is what it is (`named`), or else
+    what is claimed."""
     said: dict[str | None, set[str]] = defaultdict(set)
-    for about, claim in claims:
-        said[about].update(filter(None, [claim]))
-    for row, (about, _) in zip(rows, claims, strict=True):
-        if about and row["refused"] is None and len(said[about]) > 1:
-            row["refused"] = _why(reason, detail(about, sorted(said[about])))
+    for thing, claim in zip(things, claims, strict=True):
+        said[thing].update(filter(None, [claim]))
+    for row, thing in zip(rows, things, strict=True):
+        if thing and row["refused"] is None and len(said[thing]) > 1:
+            row["refused"] = _why(reason, thing if named else ", ".join(sorted(said[thing])))
 
 
 def _why(reason: str, detail: str) -> _Why:

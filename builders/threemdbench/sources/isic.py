@@ -7,7 +7,7 @@ truths with one column of 0 and 1 per class.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from builders.threemdbench.labels import LabelMap
@@ -40,7 +40,9 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     lesions, patients, attribution = (table.column(name) for name in ("lesion_id", "patient_id", "attribution"))
     licence = table.column("copyright_license", "copyright_licence", "license", "licence")
     skin, age, sex = table.column("fitzpatrick_skin_type"), table.column("age_approx", "age"), table.column("sex")
-    classes = [] if told else _classes(table.columns, records, (named, skin, age, sex))
+    # The columns of classes hold nothing but 0 and 1, as may those with a known other meaning.
+    others = [] if told else [column for column in table.columns if column not in (named, skin, age, sex)]
+    classes = [column for column in others if all(record[column] in _ONE_HOT for record in records)]
     if not (told or classes):
         raise InputError(
             path,
@@ -54,7 +56,9 @@ def open_isic(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
         yield from table.bad
         for record in records:
             name, lesion = record[named], record[lesions]
-            chosen = _one_hot(record, classes) if classes else [text for column in told if (text := record[column])][:1]
+            chosen = [text for column in told if (text := record[column])][:1]
+            if classes:
+                chosen = [column for column in classes if float(record[column]) == 1.0] or [NO_CLASS]
             yield Photo(
                 image_id=f"{facts.name}-{name}",
                 labels=tuple((label, 1.0) for label in chosen if label),
@@ -87,13 +91,3 @@ def _patients(path: Path, records: Sequence[Record], lesions: str | None, patien
                 do="Correct lesion_id or patient_id, or leave the cell empty where it is not known",
             )
     return found
-
-
-def _classes(columns: Sequence[str], records: Sequence[Record], known: Collection[str | None]) -> list[str]:
-    """The columns that hold nothing but 0 and 1, except those with a known other meaning."""
-    candidates = [column for column in columns if column not in known]
-    return [column for column in candidates if all(record[column] in _ONE_HOT for record in records)]
-
-
-def _one_hot(record: Record, classes: Sequence[str]) -> list[str]:
-    return [column for column in classes if float(record[column]) == 1.0] or [NO_CLASS]
