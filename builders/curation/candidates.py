@@ -132,8 +132,7 @@ def _match(hashes: Hashes, owners: Owners, blocks: Blocks) -> None:
 
 def _rare(hashes: Hashes, owners: Owners, sampled: int, step: int) -> tuple[NDArray[np.bool_], Owners]:
     """Which keypoints are distinctive for their picture, and how many of the first `sampled` ones (those of one in
-    `step`
-    pictures) they resemble."""
+    `step` pictures) they resemble."""
     share = COMMON_SHARE * len(np.unique(owners[:sampled]))
     alike = _alike(hashes, owners, sampled)
     distinctive = (alike <= COMMON // step) | (alike <= share)

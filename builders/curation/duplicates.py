@@ -52,9 +52,8 @@ class Link:
 class Place:
     """Where a picture belongs: its cluster, the best of its set of copies, and its relation to that one.
 
-    `verdict` is given from the best one's point of view; None for the best itself, for identical pixels, and for a
-    copy of
-    a copy that is too different from the best to be compared directly.
+    `verdict` is given from the best one's point of view; None for the best itself, for identical pixels, and for a copy
+    of a copy that is too different from the best to be compared directly.
     """
 
     cluster: str

@@ -8,7 +8,7 @@ from functools import partial
 from builders.curation.identifiers.rules import CAPITAL, UPPER, part, rule
 from builders.curation.identifiers.words import coarse, is_medical, is_no_name, listed
 
-_institution = partial(rule, "institution")
+_institution = partial(rule, "institution", cased=True)
 
 NAMES = (
     rf"{CAPITAL}(?:\s(?:of|the|on|de|la|le|du|del|der|den|am|an|and|&|upon|in)(?=\s[{UPPER}])"
@@ -28,23 +28,20 @@ _INSTITUTIONS = (
             or (m[0].split()[0] in ("City", "County", "Bank") and " of " not in m[0])
             else "[institution]"
         ),
-        cased=True,
     ),
     _institution(
         rf"\b{_GENERAL}(?:[{UPPER}][\w'’.&-]{{0,40}})\s+(?:(?:[{UPPER}][\w'’.&-]{{0,40}}|of|the|at|and"
         rf"|for|&)\s+){{0,5}}{part('institution')}\b",
         lambda m: _whose(m[0]),
-        cased=True,
     ),
-    _institution(rf"\bst\.?\s+(?:[a-z]+\s){{0,1}}[a-z]+(?:['’]?s)?\s+{part('institution of a saint')}\b"),
-    _institution(rf"\b{part('famous institution')}\b", cased=True),
+    _institution(rf"\bst\.?\s+(?:[a-z]+\s){{0,1}}[a-z]+(?:['’]?s)?\s+{part('institution of a saint')}\b", cased=False),
+    _institution(rf"\b{part('famous institution')}\b"),
     _institution(
         rf"\b[{UPPER}][a-zà-ÿ'’]{{1,40}}(?:\s[{UPPER}][a-zà-ÿ'’]+)?\s{part('name of a hospital')}(?:\s"
         r"(?:Hospital|Infirmary))?\b(?!\s[a-z]*(?:anxiety|an[ae]*sthe|ward))",
         lambda m: m[0] if is_no_name(m[0].split()[0]) else "[institution]",
-        cased=True,
     ),
-    _institution(rf"\b{part('patron')}\s{CAPITAL}(?:['’]?s)?(?:\s{part('institution of a patron')})\b", cased=True),
+    _institution(rf"\b{part('patron')}\s{CAPITAL}(?:['’]?s)?(?:\s{part('institution of a patron')})\b"),
 )
 _EMPLOYERS = (
     _institution(
@@ -56,31 +53,26 @@ _EMPLOYERS = (
             or (" and " in m[0] and not re.search(r"(?:Sons|Co|Partners|Solicitors|Associates|Daughters)$", m[0]))
             else f"{m[1]}[institution]"
         ),
-        cased=True,
     ),
     _institution(
         rf"\b((?i:{part('meeting place')})(?:,|\scalled|\snamed)\s(?:the\s)?)(?:The\s)?({NAMES})",
         lambda m: m[0] if is_no_name(m[2].split()[0]) else f"{m[1]}[institution]",
-        cased=True,
     ),
     _institution(
         rf"\b((?i:{part('job')})(?:\s(?!it\b|it's\b)[a-z-]+){{0,4}}?\s(?i:at|for|with|by|from|in"
         rf"|on\sthe)\s(?i:(?:the|a|an|our|my|local)\s)?)({NAMES})",
         lambda m: m[1] + _employer(m[2], m[1]),
-        cased=True,
     ),
     _institution(
         rf"\b((?i:(?:my|his|her|our|their)\s(?:current\s|former\s|old\s|previous\s)?{part('employer')})(?:,"
         rf"|\sis|\swas|\s\(|\sat|\swith|\sthrough|:)\s(?:the\s)?)({NAMES})",
         lambda m: m[1] + _employer(m[2], ""),
-        cased=True,
     ),
     _institution(
         rf"\b((?i:(?:i|he|she|we|they)(?:'m|’m|'re|\sam|\sis|\swas|\swere|\sare)?\s(?:an?\s"
         rf"|the\s)?(?:[a-z]+\s){{0,2}}(?:at|with))\s)({CAPITAL}(?:\s(?:&\s)?{CAPITAL}){{0,3}})(?=\s(?:f"
         rf"or|since|and|in|on|as|where)\b|[.,;])",
         lambda m: m[1] + _employer(m[2], m[1]),
-        cased=True,
     ),
 )
 

@@ -14,7 +14,7 @@ from builders.curation.identifiers.institutions import INSTITUTIONS, NAMES
 from builders.curation.identifiers.rules import CAPITAL, UPPER, Rule, masked, part, rule
 from builders.curation.identifiers.words import coarse, is_medical, is_no_name, names_a_thing, town_names
 
-_place = partial(rule, "place")
+_place = partial(rule, "place", cased=True)
 
 # --- Streets and postcodes --------------------------------------------------------------------------------------------
 
@@ -27,20 +27,19 @@ _STREETS = (
         rf"\b(?i:{_UNIT})\d{{1,5}}[A-Za-z]?(?:\s?[-/]\s?\d{{1,5}})?,?\s+{_DIRECTION}(?"
         rf":(?:{CAPITAL}|\d{{1,3}}(?:st|nd|rd|th))\.?\s+){{1,4}}{part('street')}\b\.?"
         rf"(?:\s[NSEW]{{1,2}}\b)?(?:,?\s*(?i:apt|apartment|flat|unit|suite"
-        rf"|ste)\.?\s?\#?\s?(?:\w*\d\w*|[A-Z]\b))?(?:,\s{NAMES}(?:\s\d{{4,5}}\b)?)?",
-        cased=True,
+        rf"|ste)\.?\s?\#?\s?(?:\w*\d\w*|[A-Z]\b))?(?:,\s{NAMES}(?:\s\d{{4,5}}\b)?)?"
     ),
-    _place(rf"\b\d{{1,5}}[a-z]?\s+(?:{_NO_STREET}[a-z'’]{{2,}}\s+){{1,3}}{part('street in small letters')}\b"),
+    _place(
+        rf"\b\d{{1,5}}[a-z]?\s+(?:{_NO_STREET}[a-z'’]{{2,}}\s+){{1,3}}{part('street in small letters')}\b", cased=False
+    ),
     _place(
         rf"\b(?:(?:{CAPITAL})\s+){{1,3}}{part('street without a number')}\b\.?(?:\s\d{{1,4}}\b)?",
         lambda m: m[0] if is_no_name(m[0].split()[0]) and len(m[0].split()) < 3 else "[place]",
-        cased=True,
     ),
-    _place(r"\b\d{1,3}(?:st|nd|rd|th)\s(?:Street|Avenue|Ave|St)\b", cased=True),
+    _place(r"\b\d{1,3}(?:st|nd|rd|th)\s(?:Street|Avenue|Ave|St)\b"),
     _place(
         rf"\b[{UPPER}]\w{{1,40}}{part('ending of a street')}\s\d{{1,4}}\s?[a-z]?\b(?:,?\s\d{{4,5}}"
-        rf"(?:\s[A-Z]{{2}})?\s{CAPITAL})?",
-        cased=True,
+        rf"(?:\s[A-Z]{{2}})?\s{CAPITAL})?"
     ),
     _place(
         rf"\b(?:\d{{1,4}}(?:\s?bis)?,?\s+)?{part('street before its name')}\s+(?:{part('of the')}\s?){{0,3}}"
@@ -51,59 +50,52 @@ _STREETS = (
     ),
     _place(
         r"\b(?:apt|apartment|flat|unit|suite|ste)\.?\s?\#?\s?(?:\d+[a-z]?|[a-z]\d+)\b(?!\s?(?:mg|ml|of"
-        r"|dose|insulin|per|a\s|an\s))"
+        r"|dose|insulin|per|a\s|an\s))",
+        cased=False,
     ),
     _place(
         rf"\b((?i:at|to|is|near)\s)\d{{1,4}}[a-z]?,?\s(?!(?:Gy|Hz|Sv|Bq|Pa|Fr)\b)(?:The\s)?{CAPITAL}(?:\s{CAPITAL})?",
         lambda m: m[0] if is_no_name(m[0].split()[-1]) or is_medical(m[0].split()[-1]) else f"{m[1]}[place]",
-        cased=True,
     ),
     _place(
         rf"\b(?:The\s)?(?:{CAPITAL}\s){{1,3}}{part('house')}\b(?:,\s{NAMES})?",
         lambda m: m[0] if all(map(is_no_name, m[0].split()[:-1])) or m[0].startswith("White House") else "[place]",
-        cased=True,
     ),
-    _place(r"\bP\.?\s?O\.?\s?Box\s\d+\b"),
+    _place(r"\bP\.?\s?O\.?\s?Box\s\d+\b", cased=False),
     # Three words, or a code with a plus, for a spot on the map.
-    _place(r"(?<![:/\w])/{2,3}\s?[^\W\d_]{3,20}(?:\.[^\W\d_]{3,20}){2}\b"),
-    _place(r"\b(what3words\b[^.\n]{0,20}?)[^\W\d_]{3,20}(?:\.[^\W\d_]{3,20}){2}\b", r"\1[place]"),
+    _place(r"(?<![:/\w])/{2,3}\s?[^\W\d_]{3,20}(?:\.[^\W\d_]{3,20}){2}\b", cased=False),
+    _place(r"\b(what3words\b[^.\n]{0,20}?)[^\W\d_]{3,20}(?:\.[^\W\d_]{3,20}){2}\b", r"\1[place]", cased=False),
     _place(
-        r"(?<![\w+])(?=[A-Z]*\d)(?=\d*[A-Z])(?:[23456789CFGHJMPQRVWX]{4}){1,2}\+[23456789CFGHJMPQRVWX]{2,3}(?![\w+])",
-        cased=True,
+        r"(?<![\w+])(?=[A-Z]*\d)(?=\d*[A-Z])(?:[23456789CFGHJMPQRVWX]{4}){1,2}\+[23456789CFGHJMPQRVWX]{2,3}(?![\w+])"
     ),
 )
 _STATES = part("state")
 _TOWN = rf"(?:\b{CAPITAL}(?:[\s-]{CAPITAL}){{0,2}},?\s)"  # whatever it is called: a postcode follows
 _UNITS = rf"(?!{part('unit after a postcode')})"
 _POSTCODES = (
-    _place(rf"\b[A-Z]{{1,2}}\d[A-Z\d]?\s\d{_UNITS}[A-Z]{{2}}\b"),
-    _place(rf"\b(?![A-Z]\d[A-Z]\d\b)[A-PR-UWYZ][A-HJ-Y]?\d[A-Z\d]?\d{_UNITS}[ABD-HJLNP-UW-Z]{{2}}\b", cased=True),
-    _place(
-        rf"(?:{_TOWN}?\b(?:{_STATES}|NL|PE|NT|YT|NU),?\s)?\b(?!T\d)[A-CEGHJ-NPRSTVXY]\d[A-Z][\s-]?\d[A-Z]\d\b",
-        cased=True,
-    ),
-    _place(rf"{_TOWN}?\b{_STATES}\s\d{{5}}(?:-\d{{4}})?\b(?!\s(?:IU|units)\b)", cased=True),
+    _place(rf"\b[A-Z]{{1,2}}\d[A-Z\d]?\s\d{_UNITS}[A-Z]{{2}}\b", cased=False),
+    _place(rf"\b(?![A-Z]\d[A-Z]\d\b)[A-PR-UWYZ][A-HJ-Y]?\d[A-Z\d]?\d{_UNITS}[ABD-HJLNP-UW-Z]{{2}}\b"),
+    _place(rf"(?:{_TOWN}?\b(?:{_STATES}|NL|PE|NT|YT|NU),?\s)?\b(?!T\d)[A-CEGHJ-NPRSTVXY]\d[A-Z][\s-]?\d[A-Z]\d\b"),
+    _place(rf"{_TOWN}?\b{_STATES}\s\d{{5}}(?:-\d{{4}})?\b(?!\s(?:IU|units)\b)"),
     # with the digits with which each begins: "NT 1200" was measured, "ACT 2019" is a year
     _place(
-        rf"{_TOWN}\b(?:(?:NSW,?\s[12]|VIC,?\s[38]|QLD,?\s[49]|SA,?\s5|WA,?\s6|TAS,?\s7)\d|ACT,?\s2[69]|NT,?\s0[89])\d\d\b",
-        cased=True,
+        rf"{_TOWN}\b(?:(?:NSW,?\s[12]|VIC,?\s[38]|QLD,?\s[49]|SA,?\s5|WA,?\s6|TAS,?\s7)\d|ACT,?\s2[69]|NT,?\s0[89])\d\d\b"
     ),
     _place(
         r"\b((?:zip(?:\s?code)?|post\s?code|postal\s?code|plz|eircode|pin\s?code)(?:\s(?:is|was|here"
         r"|of)|:|=){0,3}\s*)(?=[\w\s-]{0,8}\d)[\dA-Z]{2,6}(?:[\s-]?[\dA-Z]{3,4})?\b",
         r"\1[place]",
+        cased=False,
     ),
     _place(
         rf"\b(?:[DFACHI]-?)?\d{{4,5}}\s(?!IU|MG|ML|KG|UI)(?:[A-Z]{{2}}\s)?(?={CAPITAL})[{UPPER}][a-zà-ÿ"
         rf"]{{3,}}(?:[-\s](?:am|an\sder|sur|en|le|la|de)?[-\s]?[{UPPER}][a-zà-ÿ]+)?\b",
         lambda m: "[place]" if _is_town(m[0]) else m[0],
-        cased=True,
     ),
     _place(
         rf"\b{CAPITAL}(?:\s{CAPITAL}){{0,2}},\s(?:(?!OR\b|IN\b|ME\b|OK\b|ON\b|AB\b|ID\b|PA\b|MS\b|MD\b"
         rf"|MA\b|MI\b){_STATES})\b(?!\s?[a-z]*\d)",
         lambda m: m[0] if is_medical(m[0].split(",")[0]) else f"[place], {m[0].split(', ')[1]}",
-        cased=True,
     ),
 )
 
@@ -147,7 +139,6 @@ _HOMES = (
         rf"\s{CAPITAL}(?:\s{CAPITAL})?|{CAPITAL}\s{part('after a village')}"
         rf"|[{UPPER}][a-zà-ÿ]{{2,12}}{part('ending of a village')})\b",
         _built,
-        cased=True,
     ),
 )
 

@@ -28,9 +28,8 @@ _GRADABLE = tuple(f"dermatologist_gradable_for_skin_condition_{n}" for n in (1, 
 def open_scin(place: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     """The photos of all cases, each once, with the labels of its case.
 
-    Some photos are in several cases, not always with the same labels: such a photo has the labels of all its cases,
-    and cases that share a photo are one group. `place` is the folder that holds both tables, and the images at any
-    depth.
+    Some photos are in several cases, not always with the same labels: such a photo has the labels of all its cases, and
+    cases that share a photo are one group. `place` is the folder that holds both tables, and the images at any depth.
 
     Raises: InputError if a table or column is missing.
     """
