@@ -22,7 +22,7 @@ from builders.curation.quality import BRIGHT, DARK, SMALL, Quality
 from builders.curation.review import ACCEPT, REJECT, Doubt
 from builders.curation.verification import UNSURE
 from builders.licences import exclude_each_other, read_licence
-from builders.threemdbench.curate import FAULTS, Candidate, Finding
+from builders.threemdbench.findings import FAULTS, Candidate, Finding
 from loaders.errors import InputError
 
 DISPUTED = "copies under different diagnoses"

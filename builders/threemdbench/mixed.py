@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass
 from builders.curation.review import Decision, Doubt, Item, Shown
 from builders.curation.sampling import chance
 from builders.pipeline.rows import Row
-from builders.threemdbench.curate import Candidate, Finding
+from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.labels import plain
 from loaders.manifest import canonical_json
 

@@ -29,9 +29,10 @@ from builders.release.preview import Table, by_split
 from builders.steps import Step, admit, images, unique
 from builders.threemdbench.card import card
 from builders.threemdbench.complaints import BY_MODEL, authored_digest
-from builders.threemdbench.curate import FAULTS, Candidate, Curator
+from builders.threemdbench.curate import Curator
 from builders.threemdbench.download import Downloads, Limits
 from builders.threemdbench.earlier import Earlier, Followed, open_followed, read_earlier
+from builders.threemdbench.findings import FAULTS, Candidate
 from builders.threemdbench.gather import SHAREABLE, Admission, gather, rows_digest
 from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
 from builders.threemdbench.mixed import class_keys

@@ -31,8 +31,9 @@ from builders.threemdbench.complaints import (
     basic_by_model,
     facts_by_model,
 )
-from builders.threemdbench.curate import Candidate, Curator, Finding
+from builders.threemdbench.curate import Curator
 from builders.threemdbench.earlier import NONE, Earlier
+from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.labels import OTHERS
 from builders.threemdbench.mixed import class_items, class_of
 from builders.unanswered import UNANSWERED, stored_ask, why

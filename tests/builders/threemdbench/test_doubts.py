@@ -17,8 +17,8 @@ from builders.curation.folders import File
 from builders.curation.quality import Judgement, Quality
 from builders.curation.review import ACCEPT, REJECT, Decision, Item, Shown
 from builders.curation.verification import COPY, UNSURE, PairVerdict
-from builders.threemdbench.curate import Candidate, Finding
 from builders.threemdbench.doubts import DISPUTED, WITHDRAWN, Judged
+from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.mixed import class_items
 from loaders.errors import InputError
 
