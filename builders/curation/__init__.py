@@ -16,7 +16,7 @@ What the constants were chosen on:
 verification, and what it builds on   copies made of one half of the trial photos; pairs of different hands on one rig
 overlaid_text, motion blur            lines of text and moved cameras, made on two thirds of the trial photos
 erased_text                           lines of text, marks and pages, made of 36 of the trial photos
-neighbours (which chunks)             times at 30,000 to a million random hashes
+neighbours (how many chunks)          times at 30,000 to a million random hashes
 quality, calibration                  conventions (224 pixels, 2.5 deviations, 2 % of the area), chosen on no data
 
 Nothing was chosen on the known duplicates of HAM10000, on natural near duplicates of throat photos, or on the fresh

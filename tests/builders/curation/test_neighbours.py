@@ -43,22 +43,6 @@ def test_matches_are_those_of_brute_force(seed: int, count: int, distance: int) 
     assert list(zip(left, right, strict=True)) == [tuple(m) for m in np.argwhere(_brute(queries, hashes) <= distance)]
 
 
-@pytest.mark.parametrize("chunks", range(3, 9))
-@pytest.mark.parametrize("distance", [0, 1, 4, 8, 11, MAX_DISTANCE])
-def test_every_cut_into_chunks_is_exact(chunks: int, distance: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    hashes = _near(np.random.default_rng(chunks), 60)
-    monkeypatch.setattr(neighbours, "_plan", lambda distance, *_: neighbours._chunked(distance, chunks))
-    left, right = pairs_within(hashes, hashes, distance)
-    truth = np.argwhere(_brute(hashes, hashes) <= distance)
-    assert list(zip(left, right, strict=True)) == [tuple(pair) for pair in truth]
-
-
-def test_more_hashes_get_fewer_and_longer_chunks() -> None:
-    counts = [len(neighbours._plan(8, count)) for count in (1_000, 100_000, 300_000, 1_000_000)]
-    assert counts == sorted(counts, reverse=True)
-    assert counts[0] > counts[-1] == 3
-
-
 def test_blocks_smaller_than_a_bucket_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     hashes = np.zeros(40, np.uint64)  # all in one bucket
     monkeypatch.setattr(neighbours, "_BLOCK", 7)
