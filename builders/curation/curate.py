@@ -30,7 +30,7 @@ OWN = "this set"
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Outcome:
     """The decision on a file. `cluster` is empty if the file cannot be read."""
 
     cluster: str
@@ -45,7 +45,7 @@ class Curation:
 
     files: tuple[Examined, ...]
     judgements: tuple[Judgement | None, ...]
-    decisions: tuple[Decision, ...]
+    decisions: tuple[Outcome, ...]
     groups: Groups
     leaks: tuple[Leak, ...]
 
@@ -119,7 +119,7 @@ def judged_alone(curation: Curation, first: int) -> Curation:
     return replace(curation, judgements=_judgements(curation.files[:first]))
 
 
-def _decide(examined: Sequence[Examined], groups: Groups, first: Mapping[str, File]) -> Iterator[Decision]:
+def _decide(examined: Sequence[Examined], groups: Groups, first: Mapping[str, File]) -> Iterator[Outcome]:
     """The decision on each file. `first` is the file that represents each content (`examine.by_content`)."""
     files: Counter[str] = Counter()
     sets: dict[str, set[str]] = defaultdict(set)
@@ -130,7 +130,7 @@ def _decide(examined: Sequence[Examined], groups: Groups, first: Mapping[str, Fi
             sets[place.cluster].add(place.best)
     for picture in examined:
         if picture.content is None:
-            yield Decision("", False, "unreadable", f"{picture.reason}: {picture.detail}")
+            yield Outcome("", False, "unreadable", f"{picture.reason}: {picture.detail}")
             continue
         digest = picture.content.digest
         place = groups.places[digest]
@@ -139,17 +139,17 @@ def _decide(examined: Sequence[Examined], groups: Groups, first: Mapping[str, Fi
         named = ", ".join(others[:3]) + (" …" if len(others) > 3 else "")
         scene = [f"another photo of what {named} shows"] if others else []
         if picture.file.name != same:
-            yield Decision(place.cluster, False, "same_bytes", f"the same bytes as {same}")
+            yield Outcome(place.cluster, False, "same_bytes", f"the same bytes as {same}")
         elif place.same_pixels:
-            yield Decision(place.cluster, False, "same_pixels", f"the same pixels as {best}")
+            yield Outcome(place.cluster, False, "same_pixels", f"the same pixels as {best}")
         elif digest != place.best:
             detail = f"a copy of {best}" + (disguise(place.verdict) if place.verdict else " through other copies")
-            yield Decision(place.cluster, False, "near_copy", detail)
+            yield Outcome(place.cluster, False, "near_copy", detail)
         elif files[place.best] > 1:
             detail = "; ".join([f"the best of {files[place.best]} copies", *scene])
-            yield Decision(place.cluster, True, "best_copy", detail)
+            yield Outcome(place.cluster, True, "best_copy", detail)
         else:
-            yield Decision(place.cluster, True, "same_scene" if others else "unique", "".join(scene))
+            yield Outcome(place.cluster, True, "same_scene" if others else "unique", "".join(scene))
 
 
 def disguise(verdict: PairVerdict) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.curation.candidates import CLOSEST
-from builders.curation.curate import DROPPED, KEPT, Curation, Decision, calibrated_by, counted
+from builders.curation.curate import DROPPED, KEPT, Curation, Outcome, calibrated_by, counted
 from builders.curation.duplicates import POLICY
 from builders.curation.examine import Examined, by_content, read_again
 from builders.curation.leaks import BOUNDARIES, GROUP, PICTURE, Leak, side
@@ -74,7 +74,7 @@ class _Shown:
 
     def __init__(self, curation: Curation | None = None) -> None:
         decided = zip(curation.files, curation.decisions, strict=True) if curation else ()
-        self.decisions: dict[str, Decision] = {picture.file.name: decision for picture, decision in decided}
+        self.decisions: dict[str, Outcome] = {picture.file.name: decision for picture, decision in decided}
         self._made: dict[str, str] = {}
 
     def picture(self, picture: Examined, again: Sequence[Examined] = ()) -> dict[str, Any]:

@@ -117,8 +117,7 @@ def _photos(sources: Sequence[PhotoSource], admission: Admission) -> Iterator[tu
 
 def _row(photo: Photo, labels: LabelMap, admission: Admission) -> Row:
     assigned = assign(photo.labels, labels, mixed=admission.mixed)
-    mislabelled = ": ".join(filter(None, (assigned.reason, assigned.detail)))
-    problem = photo.problem or mislabelled or admission.refusal(photo.licence)
+    problem = photo.problem or assigned.problem or admission.refusal(photo.licence)
     return {
         "image_id": photo.image_id,
         "diagnosis": assigned.diagnosis or None,

@@ -8,14 +8,14 @@
     contradiction  no two numbers or sides that cannot both be true
     count          5 to 9 facts
 
-They look at words. A complaint that passes may still be untypical, or wrong for the photo.
+Failures are told as "check: reason". The checks look at words: a complaint that passes may still be untypical, or wrong
+for the photo.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from builders.threemdbench.contradictions import contradictions
 from builders.threemdbench.wording import content_words, words
@@ -32,81 +32,70 @@ _OTHERS = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|our|us|he|s
 _SECOND_CLAUSE = re.compile(r"\b(?:and|also) (?:you|your|it|they|there|this|these|that)\b|\bbut (?:you|your|there)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A check that failed, and why, in words for whoever rewrites the complaint."""
-
-    check: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.check}: {self.reason}"
-
-
-def check_basic(text: str) -> list[Failure]:
+def check_basic(text: str) -> list[str]:
     """What is wrong with a basic complaint: form, person, diagnosis, or more than one sentence."""
     failures = [*_form(text, _LONGEST_BASIC), *_person(text), *_diagnosis(text)]
     if not _ADDRESS & set(words(text)):
-        failures.append(Failure("person", f'"{_short(text)}" does not say "you" or "your"'))
+        failures.append(f'person: "{_short(text)}" does not say "you" or "your"')
     if len(_END.findall(text)) > 1:
-        failures.append(Failure("atomic", f'"{_short(text)}" is more than one sentence'))
+        failures.append(f'atomic: "{_short(text)}" is more than one sentence')
     return failures
 
 
-def check_facts(basic: str, facts: Sequence[str]) -> list[Failure]:
+def check_facts(basic: str, facts: Sequence[str]) -> list[str]:
     """What is wrong with the additional complaints of a case, given its basic complaint; empty if nothing is."""
-    failures: list[Failure] = []
+    failures: list[str] = []
     for fact in facts:
         failures += [*_form(fact, _LONGEST), *_person(fact), *_diagnosis(fact), *_atomic(fact)]
     if facts and 2 * sum(bool(_ADDRESS & set(words(fact))) for fact in facts) < len(facts):
-        failures.append(Failure("person", 'fewer than half of the facts say "you" or "your"'))
+        failures.append('person: fewer than half of the facts say "you" or "your"')
     failures += _repeats(basic, facts)
-    failures += [Failure("contradiction", reason) for reason in contradictions([basic, *facts], content_words(basic))]
+    failures += [f"contradiction: {reason}" for reason in contradictions([basic, *facts], content_words(basic))]
     if not FEWEST <= len(facts) <= MOST:
-        failures.append(Failure("count", f"{len(facts)} facts, expected {FEWEST} to {MOST}"))
+        failures.append(f"count: {len(facts)} facts, expected {FEWEST} to {MOST}")
     return failures
 
 
-def _form(text: str, longest: int) -> Iterator[Failure]:
+def _form(text: str, longest: int) -> Iterator[str]:
     shown = _short(text)
     count = len(words(text))
     letters = [character for character in text if character.isalpha()]
     if text != " ".join(text.split()) or _MARKUP.search(text):
-        yield Failure("form", f'"{shown}" holds markup, an address or line breaks')
+        yield f'form: "{shown}" holds markup, an address or line breaks'
     elif not text[:1].isalpha() or sum(c.isascii() for c in letters) < 0.9 * len(letters):
-        yield Failure("form", f'"{shown}" is no plain English sentence')
+        yield f'form: "{shown}" is no plain English sentence'
     elif not _SHORTEST <= count <= longest:
-        yield Failure("form", f'"{shown}" has {count} words, expected {_SHORTEST} to {longest}')
+        yield f'form: "{shown}" has {count} words, expected {_SHORTEST} to {longest}'
 
 
-def _person(text: str) -> Iterator[Failure]:
+def _person(text: str) -> Iterator[str]:
     found = _OTHERS.search(text.replace("’", "'").casefold())
     if found:
-        yield Failure("person", f'"{_short(text)}" says "{found[0]}"; only the patient is addressed, as "you"')
+        yield f'person: "{_short(text)}" says "{found[0]}"; only the patient is addressed, as "you"'
 
 
-def _diagnosis(text: str) -> Iterator[Failure]:
+def _diagnosis(text: str) -> Iterator[str]:
     for name, _ in named_in(text):
-        yield Failure("diagnosis", f'"{_short(text)}" names a diagnosis: "{name}"')
+        yield f'diagnosis: "{_short(text)}" names a diagnosis: "{name}"'
 
 
-def _atomic(text: str) -> Iterator[Failure]:
+def _atomic(text: str) -> Iterator[str]:
     if len(_END.findall(text)) > 1:
-        yield Failure("atomic", f'"{_short(text)}" is more than one sentence')
+        yield f'atomic: "{_short(text)}" is more than one sentence'
     elif _SECOND_CLAUSE.search(text.casefold()) or text.count(",") > 2 or ";" in text:
-        yield Failure("atomic", f'"{_short(text)}" holds more than one fact')
+        yield f'atomic: "{_short(text)}" holds more than one fact'
 
 
-def _repeats(basic: str, facts: Sequence[str]) -> Iterator[Failure]:
+def _repeats(basic: str, facts: Sequence[str]) -> Iterator[str]:
     known, found = content_words(basic), [content_words(fact) for fact in facts]
     for fact, meaning in zip(facts, found, strict=True):
         if meaning <= known or _overlap(meaning, known) >= 0.7:
-            yield Failure("repeat", f'"{_short(fact)}" repeats the general complaint')
+            yield f'repeat: "{_short(fact)}" repeats the general complaint'
     for i, (fact, meaning) in enumerate(zip(facts, found, strict=True)):
         for j in range(i):
             smaller, larger = sorted((meaning, found[j]), key=len)
             if (len(smaller) > 1 and smaller <= larger) or _overlap(meaning, found[j]) >= 0.7:
-                yield Failure("repeat", f'"{_short(fact)}" repeats "{_short(facts[j])}"')
+                yield f'repeat: "{_short(fact)}" repeats "{_short(facts[j])}"'
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

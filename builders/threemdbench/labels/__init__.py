@@ -43,15 +43,12 @@ OTHERS = "other conditions are in the same class"
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """The diagnosis of a photo and the label it was read from or, if `reason` is not empty, why it has none.
-
-    `mixed`, if not empty, says what else the label's class holds.
-    """
+    """The diagnosis of a photo and the label it was read from or, if it is not empty, the `problem` why it has none:
+    "reason" or "reason: detail". `mixed`, if not empty, says what else the label's class holds."""
 
     diagnosis: str
     label: str
-    reason: str = ""
-    detail: str = ""
+    problem: str = ""
     mixed: str = ""
 
 
@@ -133,13 +130,14 @@ def assign(labels: Sequence[tuple[str, float]], known: LabelMap, *, mixed: bool 
     # Published weights are rounded to two digits.
     if share < SHARE - 0.005 or (len(ranked) > 1 and ranked[1][1] > share - 0.005):
         shown = ", ".join(f"{name} {weight:.2f}" for (_, name), weight in ranked[:3])
-        return Assigned("", label, "labels disagree", shown)
+        return Assigned("", label, f"labels disagree: {shown}")
     entry = known.entry(label)
     if entry is None:
-        return Assigned("", label, UNKNOWN, label)
+        return Assigned("", label, f"{UNKNOWN}: {label}")
+    noted = f"{label}: {entry.note}" if entry.note else label
     if not entry.diagnosis:
-        return Assigned("", label, "not one of the 34 diagnoses", f"{label}: {entry.note}" if entry.note else label)
+        return Assigned("", label, f"not one of the 34 diagnoses: {noted}")
     if entry.match == "mixed" and not mixed:
-        return Assigned("", label, "label mixes conditions", f"{label}: {entry.note}" if entry.note else label)
+        return Assigned("", label, f"label mixes conditions: {noted}")
     mixture = (entry.note or OTHERS) if entry.match == "mixed" else ""
     return Assigned(entry.diagnosis, label, mixed=mixture)

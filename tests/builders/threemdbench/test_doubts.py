@@ -9,8 +9,7 @@ import pytest
 
 pytest.importorskip("cv2")
 
-from builders.curation.curate import Curation, judged_alone
-from builders.curation.curate import Decision as Outcome
+from builders.curation.curate import Curation, Outcome, judged_alone
 from builders.curation.duplicates import Groups, Link, Place
 from builders.curation.examine import Content, Examined
 from builders.curation.folders import File

@@ -79,7 +79,7 @@ def test_labels_are_known_in_any_case_and_with_underscores() -> None:
 )
 def test_what_weighted_labels_agree_on(found: list[tuple[str, float]], diagnosis: str, reason: str) -> None:
     assigned = assign(found, SKIN)
-    assert (assigned.diagnosis, assigned.reason) == (diagnosis, reason)
+    assert (assigned.diagnosis, assigned.problem.partition(": ")[0]) == (diagnosis, reason)
 
 
 @pytest.mark.parametrize(("heavy", "light"), [("Tinea Versicolor", "Tinea"), ("Tinea", "Tinea Versicolor")])
@@ -88,7 +88,7 @@ def test_the_reported_label_is_the_heaviest_of_its_diagnosis(heavy: str, light: 
 
 
 def test_mixed_classes_are_used_where_a_build_asks_for_them() -> None:
-    assert assign([("Lichenoid", 1.0)], SKIN).detail == "Lichenoid: other causes too"
+    assert assign([("Lichenoid", 1.0)], SKIN).problem == "label mixes conditions: Lichenoid: other causes too"
     assert assign([("Lichenoid", 1.0)], SKIN, mixed=True).diagnosis == "lichen planus"
     assert assign([("Lichenoid", 1.0)], SKIN, mixed=True).mixed == "other causes too"
     assert assign([("Eczema", 1.0)], SKIN, mixed=True).mixed == ""
@@ -106,7 +106,7 @@ def test_without_a_table_labels_have_to_name_the_diagnoses() -> None:
     for diagnosis in DIAGNOSES:  # hyphens of a name, as in "HSV-1", are none of a folder's
         for name in (diagnosis.name, *diagnosis.synonyms):
             assert assign([(name, 1.0)], BY_NAME).diagnosis == diagnosis.name, name
-    assert assign([("rash", 1.0)], BY_NAME).reason == "unknown label"
+    assert assign([("rash", 1.0)], BY_NAME).problem == "unknown label: rash"
 
 
 def test_an_own_table(tmp_path: Path) -> None:

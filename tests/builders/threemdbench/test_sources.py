@@ -49,7 +49,7 @@ def verdicts(text: str) -> dict[str, str]:
     found = {}
     for photo in strictly(source.photos()):
         assigned = assign(photo.labels, source.labels)
-        found[photo.file] = photo.problem or assigned.diagnosis or assigned.reason
+        found[photo.file] = photo.problem or assigned.diagnosis or assigned.problem.partition(": ")[0]
     return found
 
 
@@ -418,7 +418,7 @@ def test_real_tables_of_scin() -> None:
     counts = Counter(one.diagnosis for one in assigned)
     assert (counts["eczema"], counts["hives"], counts["mycosis"], counts["nail dystrophy"]) == (734, 340, 190, 3)
     # All but one free text of a dermatologist stands in the label table.
-    assert {one.label[:12] for one in assigned if one.reason == "unknown label"} <= {"Rosai Dorfma"}
+    assert {one.label[:12] for one in assigned if one.problem.startswith("unknown label")} <= {"Rosai Dorfma"}
 
 
 # --- Fitzpatrick17k ---------------------------------------------------------------------------------------------------
