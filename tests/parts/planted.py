@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders.curation.identifiers.letters import in_plain_letters
+from builders.curation.privacy import in_plain_letters
 from tests.parts.places import ROOT
 
 FOLDER = ROOT / "tests" / "identifiers"

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from builders.threemdbench import validators
-from builders.threemdbench.contradictions import contradictions
-from builders.threemdbench.validators import check_basic, check_facts
-from builders.threemdbench.wording import content_words
+from builders.threemdbench.validators import check_basic, check_facts, content_words, contradictions
 from loaders.threemdbench import NAMES
 
 BASIC = "You have a sore lump on your eyelid."
