@@ -18,7 +18,7 @@ from scripts.terminal.progress import Bars
 from scripts.terminal.tables import Table
 
 if TYPE_CHECKING:
-    from builders.curation.leaks import Leak
+    from builders.curation.curate import Leak
     from builders.curation.output import Audit
 
 

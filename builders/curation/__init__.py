@@ -6,8 +6,8 @@ pictures -> quality -> overlaid_text         size, blur, exposure; overlaid text
          -> hashes -> neighbours             perceptual hashes of whole and parts; exact join within a distance
                       -> verification        keypoints, geometry and pixels decide on each candidate pair
                          -> duplicates       clusters, and which copy of each to keep
-                            -> leaks         what crosses splits, labels, groups or sources
-curate                                       all of it for some files, remembered in an index; overlap with others
+curate                                       all of it for some files, remembered in an index, and what crosses splits,
+                                             labels, groups, sources or sets
 seen                                         which files show what files of another set show, pair by pair
 output, report                               the table and the page of an audit
 

@@ -22,9 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.progress import Progress
 
-from builders.curation.curate import OWN, Curation, beside, curate, shared
+from builders.curation.curate import OWN, Curation, Leak, beside, curate, shared
 from builders.curation.examine import by_content
-from builders.curation.leaks import Leak
 from builders.curation.photo_sets import PhotoSet, photo_set
 from builders.curation.report import write_report
 from loaders.engines.engine import Engine

@@ -8,10 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from builders.curation.candidates import CLOSEST
-from builders.curation.curate import DROPPED, KEPT, Curation, Outcome, calibrated_by, counted
+from builders.curation.curate import (
+    BOUNDARIES,
+    DROPPED,
+    GROUP,
+    KEPT,
+    PICTURE,
+    Curation,
+    Leak,
+    Outcome,
+    calibrated_by,
+    counted,
+    side,
+)
 from builders.curation.duplicates import POLICY
 from builders.curation.examine import Examined, by_content, read_again
-from builders.curation.leaks import BOUNDARIES, GROUP, PICTURE, Leak, side
 from builders.curation.quality import FLAGS
 from builders.curation.verification import UNSURE
 from loaders.pages import thumbnail, write_page
