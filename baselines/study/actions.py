@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
@@ -19,41 +18,29 @@ from baselines.study.tasks.task import Form, FormError, first_text
 from baselines.study.views import AFTER_TALK, LONGEST_MESSAGE, Place, answers_of, practised
 from loaders.models.asking import said_by
 
-
-@dataclass(frozen=True, slots=True)
-class Did:
-    """What has to be done outside the pages: a reply prepared, an episode written, both by the number of the slot."""
-
-    reply: int | None = None
-    episode: int | None = None
+Action = Callable[["Connection", Site, Place, Form], None]
+ItemAction = Callable[["Connection", Site, at.Slot, Form], None]
 
 
-NOTHING = Did()
-Action = Callable[["Connection", Site, Place, Form], Did]
-ItemAction = Callable[["Connection", Site, at.Slot, Form], Did]
-
-
-def consent(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+def consent(connection: Connection, site: Site, place: Place, form: Form) -> None:
     """Agree or disagree; the text that was agreed to is recorded by its digest."""
     now, digest = site.clock(), site.study.texts.consent_digest
     if one_of(form, "answer", ("agree", "disagree"), "Choose whether you agree.") == "disagree":
         who.move(connection, place.person, "declined", now)
-        return NOTHING
+        return
     if first_text(form, "read") != digest:
         raise FormError("answer", "This text has changed since you opened the page. Please read it again.")
     following: Stage = "survey" if site.study.design.survey else "instructions"
     who.move(connection, place.person, following, now, consent=digest, began=now)
-    return NOTHING
 
 
-def survey(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+def survey(connection: Connection, site: Site, place: Place, form: Form) -> None:
     """The survey about the person."""
     who.keep(connection, site.keys, place.person, "survey", who.read_survey(site.study.design.survey, form))
     who.move(connection, place.person, "instructions", site.clock())
-    return NOTHING
 
 
-def practice(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+def practice(connection: Connection, site: Site, place: Place, form: Form) -> None:
     """The practice item: the answer gets feedback, and is not exported."""
     task = practised(site)
     if task.name in TALKS:
@@ -64,16 +51,14 @@ def practice(connection: Connection, site: Site, place: Place, form: Form) -> Di
         told = task.feedback(task.practice(), task.read(task.practice(), form))
     who.keep(connection, site.keys, place.person, "feedback", told)
     who.move(connection, place.person, "feedback", site.clock())
-    return NOTHING
 
 
-def feedback(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+def feedback(connection: Connection, site: Site, place: Place, form: Form) -> None:
     """The feedback was read."""
     who.move(connection, place.person, "comprehension" if site.study.design.comprehension else "work", site.clock())
-    return NOTHING
 
 
-def comprehension(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+def comprehension(connection: Connection, site: Site, place: Place, form: Form) -> None:
     """The questions about the instructions: all right, or the instructions again, at most three times."""
     now, person = site.clock(), place.person
     if who.right(site.study.design.comprehension, form):
@@ -82,35 +67,32 @@ def comprehension(connection: Connection, site: Site, place: Place, form: Form) 
         who.move(connection, person, "screened_out", now, tries=person.tries + 1)
     else:
         who.move(connection, person, "instructions", now, tries=person.tries + 1)
-    return NOTHING
 
 
 def read_on(following: Stage) -> Action:
     """A page was read: go to the next stage."""
 
-    def action(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+    def action(connection: Connection, site: Site, place: Place, form: Form) -> None:
         who.move(connection, place.person, following, site.clock())
-        return NOTHING
 
     return action
 
 
-def leave(connection: Connection, site: Site, place: Place, form: Form) -> Did:
+def leave(connection: Connection, site: Site, place: Place, form: Form) -> None:
     """Stop: what was done is kept, or deleted."""
     answer = one_of(form, "answer", ("keep", "delete"), "Choose what should happen to your answers.")
-    return Did(episode=who.withdraw(connection, site.keys, place.person, site.clock(), erased=answer == "delete"))
+    who.withdraw(connection, site.keys, place.person, site.clock(), erased=answer == "delete")
 
 
 # --- Items ------------------------------------------------------------------------------------------------------------
 
 
-def begin(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
+def begin(connection: Connection, site: Site, slot: at.Slot, form: Form) -> None:
     """From the chart to the talk."""
     at.begin_talk(connection, slot, site.clock())
-    return NOTHING
 
 
-def say(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
+def say(connection: Connection, site: Site, slot: at.Slot, form: Form) -> None:
     """A message to the patient, in the form that the game takes: without labels,
     and without lines for the other side."""
     text = said_by(first_text(form, "text")[: 2 * LONGEST_MESSAGE])
@@ -120,8 +102,7 @@ def say(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
     if len(text) > LONGEST_MESSAGE or len(text.split()) > most:
         limits = f"{most} words, and {LONGEST_MESSAGE:,} characters"
         raise FormError("text", f"That is too long for one message: at most {limits}.")
-    kept = at.say(connection, site.keys, slot, site.study.design, sender(form), text, site.clock())
-    return Did(reply=slot.id) if kept else NOTHING
+    at.say(connection, site.keys, slot, site.study.design, sender(form), text, site.clock())
 
 
 def sender(form: Form) -> str:
@@ -129,17 +110,16 @@ def sender(form: Form) -> str:
     return f"page {first_text(form, 'client')[:48]}"
 
 
-def finish(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
+def finish(connection: Connection, site: Site, slot: at.Slot, form: Form) -> None:
     """The person ends the talk: in a confirmation, only after the minimum number of turns."""
     if slot.preparing or slot.task != "confirmation":
-        return NOTHING
+        return
     if slot.turns < (least := site.study.design.least_turns):
         raise FormError("text", f"Please talk for at least {least} messages first.")
     at.end_talk(connection, slot, "clinician", site.clock())
-    return NOTHING
 
 
-def findings(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
+def findings(connection: Connection, site: Site, slot: at.Slot, form: Form) -> None:
     """What a person submits after a confirmation; `more` asks for room for another one."""
     now = site.clock()
     if first_text(form, "more"):
@@ -147,27 +127,24 @@ def findings(connection: Connection, site: Site, slot: at.Slot, form: Form) -> D
         for name in ("category", "description", "quote"):
             draft[name] = [*draft.get(name, []), ""]
         at.keep_draft(connection, site.keys, slot, draft, now)
-        return NOTHING
+        return
     said = [one.text for one in at.said_in(connection, site.keys, slot) if one.who == at.PATIENT]
     item = at.item_of(connection, slot.task, slot.item)
     given = site.tasks[slot.task].read(item, {**form, "said": said})
     if not given["findings"] and first_text(form, "none") != "yes":
         raise FormError("none", "Write down at least one finding, or tick that you found none.")
     at.keep_answer(connection, site.keys, slot, given, now)
-    return Did(episode=slot.id)
 
 
-def work(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
+def work(connection: Connection, site: Site, slot: at.Slot, form: Form) -> None:
     """The answer to an item of a rating task."""
     given = site.tasks[slot.task].read(at.item_of(connection, slot.task, slot.item), form)
     at.keep_answer(connection, site.keys, slot, given, site.clock())
-    return NOTHING
 
 
-def after(connection: Connection, site: Site, slot: at.Slot, form: Form) -> Did:
+def after(connection: Connection, site: Site, slot: at.Slot, form: Form) -> None:
     """The short survey after an item."""
     at.close(connection, site.keys, slot, who.read_survey(AFTER_TALK, form), site.clock())
-    return Did(episode=slot.id if slot.task == "intervention" else None)
 
 
 def after_late(connection: Connection, site: Site, person: str, form: Form) -> None:
@@ -201,14 +178,13 @@ ITEMS: dict[str, tuple[Step, ItemAction]] = {
 ACTIONS = STAGES.keys() | ITEMS.keys()
 
 
-def act(connection: Connection, site: Site, place: Place, name: str, form: Form) -> Did:
+def act(connection: Connection, site: Site, place: Place, name: str, form: Form) -> None:
     """Does what one of the `ACTIONS` does; nothing if the person is elsewhere. Raises FormError."""
     if name in STAGES:
-        if place.person.stage != name:
-            return NOTHING
-        did = STAGES[name](connection, site, place, form)
-        who.drop_draft(connection, site.keys, place.person)
-        return did
+        if place.person.stage == name:
+            STAGES[name](connection, site, place, form)
+            who.drop_draft(connection, site.keys, place.person)
+        return
     step, action = ITEMS[name]
-    slot = place.slot
-    return NOTHING if slot is None or slot.step != step else action(connection, site, slot, form)
+    if place.slot is not None and place.slot.step == step:
+        action(connection, site, place.slot, form)

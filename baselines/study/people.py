@@ -217,18 +217,17 @@ def right(checks: Sequence[Check], form: Form) -> bool:
     return given == [str(check.right) for check in checks]
 
 
-def withdraw(connection: Connection, keys: Keys, person: Person, now: float, *, erased: bool) -> int | None:
-    """The person stops: the item in hand is left, and with `erased` everything that they did is deleted. Returns the
-    number of a talk whose episode is due."""
+def withdraw(connection: Connection, keys: Keys, person: Person, now: float, *, erased: bool) -> None:
+    """The person stops: the item in hand is left, and with `erased` everything that they did is deleted."""
     mine = at.open_slot(connection, person.id)
-    due = None if mine is None else at.leave(connection, keys, mine, "stopped", now)
+    if mine is not None:
+        at.leave(connection, keys, mine, "stopped", now)
     if person.stage not in ENDED:
         move(connection, person, "withdrawn", now)
     if erased:
         erase(connection, keys, person.id, now)
     else:
         drop_draft(connection, keys, person)
-    return None if erased else due
 
 
 def erase(connection: Connection, keys: Keys, name: str, now: float) -> None:

@@ -13,9 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from typing import Any
 
 from sqlalchemy import Connection, update
 
@@ -50,26 +48,23 @@ class Replies:
         self.talks = Talks(site)
 
     def due(self, number: int) -> None:
-        """Makes sure that the reply of a talk is prepared; does nothing if it already is."""
-        self._once(number, self._prepare)
+        """Makes sure that whatever is due in a talk is prepared: the reply, or the episode of one that is over."""
+        if number not in self._going:
+            self._going[number] = asyncio.create_task(self._take_up(number))
 
-    def over(self, number: int) -> None:
-        """Makes sure that the episode of a finished talk is written."""
-        self._once(-number, self._write)
-
-    def _once(self, key: int, work: Callable[[int], Coroutine[Any, Any, None]]) -> None:
-        if key not in self._going:
-            self._going[key] = asyncio.create_task(self._tell(key, work))
-            self._going[key].add_done_callback(lambda _: self._going.pop(key, None))
-
-    async def _tell(self, key: int, work: Callable[[int], Coroutine[Any, Any, None]]) -> None:
-        """Does the work. Whatever stops it is logged: the server's next look finds what is still due."""
+    async def _take_up(self, number: int) -> None:
+        """Whatever stops it is logged: the server's next look finds what is still due."""
         try:
-            await work(abs(key))
+            for due, work in ((at.unanswered, self._prepare), (at.without_episode, self._write)):
+                with self._site.store.reading() as connection:
+                    found = due(connection, slots.c.id == number)
+                if found:
+                    await work(number)
         except Exception as error:
             # Nothing of a talk may be logged, and an error may quote what it was about.
-            what = "talk" if key > 0 else "episode of talk"
-            _log.error("%s %d: %s", what, abs(key), kind_of(error))
+            _log.error("talk %d: %s", number, kind_of(error))
+        finally:
+            del self._going[number]
 
     async def _write(self, number: int) -> None:
         """Stores the episode of a finished talk, encrypted. Raises as `Talks.play`."""

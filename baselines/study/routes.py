@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 from baselines.study import access, clock, overview, views
 from baselines.study import people as who
 from baselines.study import slots as at
-from baselines.study.actions import ACTIONS, NOTHING, Did, act, after_late, leave, sender
+from baselines.study.actions import ACTIONS, act, after_late, leave, sender
 from baselines.study.flow import ENDED
 from baselines.study.headers import SECURE, Headers
 from baselines.study.keys import Erased
@@ -237,7 +237,7 @@ def _pages(app: FastAPI, server: Server) -> None:
                 place = views.place_of(connection, site, name, request.cookies.get(CLOCK))
                 page = views.page_of(connection, site, session, place)
         if place.slot is not None and place.slot.preparing:
-            server.do(Did(reply=place.slot.id))
+            server.due(place.slot)
         return _with_clock(request, HTMLResponse(page), place.slot, place.now)
 
     @app.get("/status")
@@ -302,14 +302,14 @@ def _posts(app: FastAPI, server: Server) -> None:
         return HTMLResponse(views.stop_page(site, session, views.Place(person)))
 
     def do(request: Request, form: Form) -> Response:
-        what, did, page, last = request.path_params["what"], NOTHING, None, None
+        what, page, last = request.path_params["what"], None, None
         with site.store.writing() as connection:
             session, name = server.person(connection, request)
             server.known(form, session)
             place = views.place_of(connection, site, name, request.cookies.get(CLOCK))
             late = what in _ANSWERS and form.get("here") != [place.here] and place.person.stage not in ENDED
             try:
-                did = _did(connection, site, place, what, form)
+                _do(connection, site, place, what, form)
                 if late:
                     page = views.page_of(connection, site, session, replace(place, late=True))
                 if what == "leave" and (left := who.person_of(connection, name)).stage == "erased":
@@ -320,7 +320,7 @@ def _posts(app: FastAPI, server: Server) -> None:
                     page = views.stop_page(site, session, place, error)
                 else:
                     page = views.page_of(connection, site, session, place, given=form, error=error)
-        server.do(did)
+        server.due(place.slot)
         if last is not None:
             server.tidy()
             return _with_clock(request, last, None, place.now)
@@ -333,13 +333,17 @@ def _posts(app: FastAPI, server: Server) -> None:
     server.posted(app, "/do/{what}", do, back="/")
 
 
-def _did(connection: Connection, site: Site, place: views.Place, name: str, form: Form) -> Did:
+def _do(connection: Connection, site: Site, place: views.Place, name: str, form: Form) -> None:
     """What a form does; nothing if it was made for another page. Raises FormError."""
     if name == "leave":
-        return leave(connection, site, place, form) if place.person.stage not in ENDED else NOTHING
+        if place.person.stage not in ENDED:
+            leave(connection, site, place, form)
+        return
     if name not in ACTIONS:
         raise Refused(404, "There is nothing here", NOT_IN)
-    if form.get("here") != [place.here]:
+    if form.get("here") == [place.here]:
+        act(connection, site, place, name, form)
+    else:
         # A message that comes too late is not lost: it is put into the field of the next page.
         slot, text = place.slot, first_text(form, "text")
         late = name == "say" and slot is not None and slot.step == "talk" and text
@@ -347,5 +351,3 @@ def _did(connection: Connection, site: Site, place: views.Place, name: str, form
             at.keep_draft(connection, site.keys, slot, {"text": [text]}, site.clock())
         if name == "after" and place.person.stage not in ENDED:
             after_late(connection, site, place.person.id, form)
-        return NOTHING
-    return act(connection, site, place, name, form)

@@ -105,11 +105,9 @@ async def _take_part(site: Site, name: str, clinician: ScriptedAgent) -> None:
                 answers = {"none": ["yes"]}
             if action == "comprehension":  # the right option is the first one written
                 answers = answers | {name: ["0"] for name in answers if name.startswith("check")}
-            did = act(connection, site, place, action, answers)
-        if did.reply is not None:
-            replies.due(did.reply)
-        if did.episode is not None:
-            replies.over(did.episode)
+            act(connection, site, place, action, answers)
+        if place.slot is not None and place.slot.talks:
+            replies.due(place.slot.id)
         await replies.settled()
 
 

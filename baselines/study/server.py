@@ -24,12 +24,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from baselines.study import access, clock
 from baselines.study import people as who
 from baselines.study import slots as at
-from baselines.study.actions import Did
 from baselines.study.design import Design
 from baselines.study.replies import LONGEST_WAIT, Replies
 from baselines.study.site import Site
 from baselines.study.store import fact_in, kind_of, set_fact
-from baselines.study.tables import drafts, messages, people, slots
+from baselines.study.tables import drafts, messages, slots
 from baselines.study.tasks.task import first_text
 
 Form = dict[str, list[str]]
@@ -184,13 +183,11 @@ class Server:
                 watching.cancel()
                 await run_in_threadpool(self.beside.call, self.replies.stop)
 
-    def do(self, did: Did) -> None:
-        """Start what a page has made due, without waiting for it, or, as `BlockingPortal.start_task_soon` does, for a
-        loop that waits for the database."""
-        if did.reply is not None:
-            self._beside.call_soon_threadsafe(self.replies.due, did.reply)
-        if did.episode is not None:
-            self._beside.call_soon_threadsafe(self.replies.over, did.episode)
+    def due(self, slot: at.Slot | None) -> None:
+        """Start what a page may have made due in a talk, without waiting for it, or, as
+        `BlockingPortal.start_task_soon` does, for a loop that waits for the database."""
+        if slot is not None and slot.talks:
+            self._beside.call_soon_threadsafe(self.replies.due, slot.id)
 
     def storing(self) -> None:
         """Looks whether something can be stored again, for a page that says whether time is up: only a look stops the
@@ -234,11 +231,9 @@ class Server:
             if site.store.sqlite:  # the claims of a process that is gone: here no other prepares replies
                 connection.execute(update(slots).where(slots.c.busy.is_not(None)).values(busy=None))
             set_fact(connection, "beat", repr(now))
-            waiting, unwritten = _unanswered(connection), _without_episode(connection)
-        for slot in waiting:
+            due = [*at.unanswered(connection), *at.without_episode(connection)]
+        for slot in due:
             self.replies.due(slot.id)
-        for slot in unwritten:
-            self.replies.over(slot.id)
 
     async def watch(self) -> None:
         """Ends what is over while nobody looks, and takes over what another process has left."""
@@ -272,17 +267,18 @@ class Server:
             ended, left = overdue(connection, site.study.design, now, self.awake)
             for slot in ended:
                 at.end_talk(connection, slot, "time", now)
-            unwritten = [at.leave(connection, site.keys, slot, "lease", now) for slot in left]
-            waiting, going = _unanswered(connection), at.those(connection, slots.c.step.in_(("talk", "findings")))
+            for slot in left:
+                at.leave(connection, site.keys, slot, "lease", now)
+            due, going = at.unanswered(connection), at.those(connection, slots.c.step.in_(("talk", "findings")))
             if now - self.wrote > LONGEST_WAIT:  # that failed, or that another process left
                 self.wrote = now
-                unwritten += [slot.id for slot in _without_episode(connection)]
+                due += at.without_episode(connection)
                 self.untidy |= who.end_erasing(connection, site.keys, now)
+            elif left:
+                due += at.without_episode(connection, slots.c.id.in_([slot.id for slot in left]))
         self.replies.talks.keep_only({slot.id for slot in going})
-        for slot in waiting:
+        for slot in due:
             self.replies.due(slot.id)
-        for number in filter(None, unwritten):
-            self.replies.over(number)
         if self.untidy:
             self.tidy()
 
@@ -310,16 +306,3 @@ def _worked(connection: Connection, slot: at.Slot) -> float:
     """When something of an item was last written, as far as is known: at the latest when it was given."""
     written = (select(func.max(table.c.at)).where(table.c.slot == slot.id) for table in (messages, drafts))
     return max(slot.given, *(connection.execute(asked).scalar() or 0.0 for asked in written))
-
-
-def _unanswered(connection: Connection) -> list[at.Slot]:
-    """Talks in which the patient's reply is due."""
-    return at.those(connection, slots.c.step == "talk", slots.c.since.is_(None))
-
-
-def _without_episode(connection: Connection) -> list[at.Slot]:
-    """Talks that are over, but whose episode has not been written yet; an erased person's cannot be."""
-    over = (slots.c.task == "confirmation") & slots.c.step.in_(("after", "done"))
-    over |= (slots.c.task == "intervention") & (slots.c.step == "done")
-    there = slots.c.person.in_(select(people.c.id).where(people.c.stage != "erased"))
-    return at.those(connection, over, there, slots.c.episode.is_(None))

@@ -115,6 +115,19 @@ def those(connection: Connection, *conditions: ColumnElement[bool]) -> list[Slot
     return _slots(connection, select(*_COLUMNS).where(*conditions))
 
 
+def unanswered(connection: Connection, *conditions: ColumnElement[bool]) -> list[Slot]:
+    """Talks in which the patient's reply is due."""
+    return those(connection, slots.c.step == "talk", slots.c.since.is_(None), *conditions)
+
+
+def without_episode(connection: Connection, *conditions: ColumnElement[bool]) -> list[Slot]:
+    """Talks that are over, but whose episode has not been written yet; an erased person's cannot be."""
+    over = (slots.c.task == "confirmation") & slots.c.step.in_(("after", "done"))
+    over |= (slots.c.task == "intervention") & (slots.c.step == "done")
+    there = slots.c.person.in_(select(people.c.id).where(people.c.stage != "erased"))
+    return those(connection, over, there, slots.c.episode.is_(None), *conditions)
+
+
 def slot_of(connection: Connection, number: int) -> Slot:
     """A slot by its number."""
     (slot,) = _slots(connection, _BY_NUMBER, slot_id=number)
@@ -326,14 +339,12 @@ def lose(connection: Connection, slot: Slot, why: Lost, now: float) -> None:
     note(connection, now, "lost", person=slot.person, slot=slot.id, why=why)
 
 
-def leave(connection: Connection, keys: Keys, slot: Slot, why: Lost, now: float) -> int | None:
-    """The person goes away: at the last survey the item is done, before it is lost. Returns the number of a talk whose
-    episode is due; that of a confirmation was written with its findings."""
-    if slot.step != "after":
+def leave(connection: Connection, keys: Keys, slot: Slot, why: Lost, now: float) -> None:
+    """The person goes away: at the last survey the item is done, before it is lost."""
+    if slot.step == "after":
+        close(connection, keys, slot, {}, now)
+    else:
         lose(connection, slot, why, now)
-        return None
-    close(connection, keys, slot, {}, now)
-    return slot.id if slot.task == "intervention" else None
 
 
 def keep_draft(connection: Connection, keys: Keys, slot: Slot, draft: dict[str, list[str]], now: float) -> None:
