@@ -164,16 +164,16 @@ async def _asked(rows: int, concurrency: int, latency: float, workers: int) -> s
     """The refine step and a plain client against the same server, in words."""
     async with serving(latency) as server:
         load = os.getloadavg()[0]
-        plainly = await plain(server.port, requests=rows, concurrency=concurrency)
+        plainly = await asyncio.to_thread(apart, plain, server.port, rows, concurrency)
         said = [
             f"\n{concurrency} requests at a time, answers after {latency:g} s, {workers} processes, load {load:.1f}",
-            f"plain client   {plainly:8.0f} requests/s   {_flying(server.told(), concurrency)}",
+            f"plain client   {plainly:8.0f} requests/s   {_flying(server.counts, concurrency)}",
         ]
         server.forget()
         given = {"model": MODEL, "base_url": f"http://127.0.0.1:{server.port}/v1", "concurrency": concurrency}
         os.environ.setdefault("LOCAL_API_KEY", "none")
         found = await asyncio.to_thread(_in_a_process, engine="local", rows=rows, workers=workers, **given)
-        told = server.told()
+        told = server.counts
         took = 1000 * (found["driver"] + found["workers"]) / told.requests
         said += [
             f"refine step    {told.rate:8.0f} requests/s   {_flying(told, concurrency)}",

@@ -77,11 +77,11 @@ async def _disturbed(folder: Path, options: argparse.Namespace) -> tuple[str, bo
             driver = Driver(given | {"out": "killed", "engine": "ray"})
             killer = _killer(cluster, driver, server, random.Random(options.seed))
             done = await struck(server, driver, killer, options.rows, options.kills)
-        told, calm_from = server.told(), time.monotonic()
+        told, calm_from = server.counts, time.monotonic()
         server.forget()
         kept, wrong = handed_on(folder / "killed.work" / STORE, folder / "calm.work" / STORE)
         await ended(Driver(given | {"out": "calm", "engine": "local"}))
-        lacking = server.told().requests
+        lacking = server.counts.requests
     ours, calm = files_of(folder / "killed"), files_of(folder / "calm")
     other = sorted(name for name in ours.keys() | calm.keys() if ours.get(name) != calm.get(name))
     held = not other and not (told.lost or wrong or lacking) and len(done) == options.kills
@@ -134,9 +134,9 @@ async def struck(
             await _reached(server, driver, requests * (number + 1) // (kills + 1))
             what = ("driver", "worker", "node")[number % 3]
             while driver.process.poll() is None:
-                if kill(what):
+                if await asyncio.to_thread(kill, what):
                     done.append(what)
-                    print(f"{what} killed after {server.told().requests:,} requests", file=sys.stderr)
+                    print(f"{what} killed after {server.counts.requests:,} requests", file=sys.stderr)
                     break
                 await asyncio.sleep(0.2)  # nobody is at work
         await ended(driver)
@@ -148,7 +148,7 @@ async def struck(
 async def _reached(server: Server, driver: Driver, requests: int) -> None:
     """Wait until so many were answered, or the build ends. Raises: TimeoutError when none comes for long."""
     last, since = -1, time.monotonic()
-    while (now := server.told().requests) < requests and driver.process.poll() is None:
+    while (now := server.counts.requests) < requests and driver.process.poll() is None:
         if now != last:
             last, since = now, time.monotonic()
         if time.monotonic() - since > _PATIENCE:

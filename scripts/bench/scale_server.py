@@ -1,7 +1,7 @@
 """A server that answers chat requests after a delay, and a client that only sends them: asyncio streams, no more.
 
-The server runs in a process of its own, so that neither takes the other's time, and counts its requests in flight. It
-can be told that something is being killed: what is asked again later must have been in flight then, or was lost.
+The server counts its requests in flight; whoever asks runs in another process, so that neither takes the other's time.
+It can be told that something is being killed: what is asked again later must have been in flight then, or was lost.
 """
 
 from __future__ import annotations
@@ -10,89 +10,17 @@ import asyncio
 import hashlib
 import json
 import math
-import multiprocessing
 import re
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
-from multiprocessing.connection import Connection
+from dataclasses import dataclass, field
 
 _SAID = json.dumps({"layman_caption": "The scan shows what the report says."})
 _DRAFT = re.compile("<draft>(.*?)</draft>", re.DOTALL)
 BEFORE = 1.0
 """Seconds for which an answer counts as in flight after it was read: a process that waits for a processor has not kept
 it yet."""
-
-
-@dataclass
-class Server:
-    """A server that runs; `told` is what it has counted since the last `forget`."""
-
-    port: int
-    _line: Connection
-
-    def forget(self) -> None:
-        """Count anew."""
-        self._asked("forget")
-
-    def told(self) -> Counts:
-        """All counts."""
-        return self._asked("tell")
-
-    @contextmanager
-    def killing(self) -> Iterator[None]:
-        """Around a kill, until all processes that were to die are gone."""
-        self._asked("kill")
-        yield
-        self._asked("killed")
-
-    def _asked(self, what: str) -> Counts:
-        self._line.send(what)
-        told: Counts = self._line.recv()
-        return told
-
-
-@asynccontextmanager
-async def serving(latency: float, *, echo: bool = False) -> AsyncIterator[Server]:
-    """The server, until the end of the block; one that is an `echo` says what the draft in a request says."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, latency, echo), daemon=True)
-    process.start()
-    try:
-        yield Server(await asyncio.to_thread(ours.recv), ours)
-    finally:
-        process.kill()
-        process.join()
-
-
-async def plain(port: int, *, requests: int, concurrency: int) -> float:
-    """Requests a second of a client that does nothing else."""
-    body = json.dumps({"model": "stand-in", "messages": [{"role": "user", "content": "caption " * 300}]}).encode()
-    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    left = iter(range(requests))
-
-    async def connection() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for _ in left:
-            writer.write(head + body)
-            json.loads(await _body(reader))
-        writer.close()
-
-    started = time.perf_counter()
-    await asyncio.gather(*(connection() for _ in range(concurrency)))
-    return requests / (time.perf_counter() - started)
-
-
-async def _body(reader: asyncio.StreamReader) -> bytes:
-    head = await reader.readuntil(b"\r\n\r\n")
-    length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
-    return await reader.readexactly(int(length.partition(b":")[2]))
-
-
-def _serve(line: Connection, latency: float, echo: bool) -> None:
-    asyncio.run(_serving(line, latency, echo))
 
 
 @dataclass
@@ -137,7 +65,8 @@ class Counts:
         self.flying, self.changed = self.flying + more, now
 
     def read(self, request: bytes) -> None:
-        self.lives[request] = self.lives[request][0], time.perf_counter()
+        if request in self.lives:
+            self.lives[request] = self.lives[request][0], time.perf_counter()
 
     def kill(self) -> None:
         self.kills.append((time.perf_counter() - BEFORE, math.inf))
@@ -145,7 +74,7 @@ class Counts:
     def killed(self) -> None:
         start, end = self.kills[-1][0], time.perf_counter()
         self.kills[-1] = start, end
-        self.struck += sum(asked <= end and read >= start for asked, read in self.lives.values())
+        self.struck += sum(asked <= end and read >= start for asked, read in list(self.lives.values()))
 
     def full(self, number: int) -> float:
         """Share of the time, from the first request to the last answer, in which so many were in flight or more."""
@@ -157,40 +86,81 @@ class Counts:
         return self.requests / (self.last - self.first)
 
 
-async def _serving(line: Connection, latency: float, echo: bool) -> None:
-    counts = Counts()
+class Server:
+    """A server that runs; `counts` is what it has seen since the last `forget`. One that is an `echo` says what the
+    draft in a request says."""
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, latency: float, echo: bool) -> None:
+        self.latency, self.echo, self.port = latency, echo, 0
+        self.counts = Counts()
+
+    def forget(self) -> None:
+        """Count anew."""
+        self.counts = Counts()
+
+    @contextmanager
+    def killing(self) -> Iterator[None]:
+        """Around a kill, until all processes that were to die are gone."""
+        self.counts.kill()
+        yield
+        self.counts.killed()
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """The requests of one connection, until it ends."""
         before = b""
         try:
             while True:
                 body = await _body(reader)
-                if before in counts.lives:
-                    counts.read(before)
+                self.counts.read(before)
                 before = hashlib.blake2b(body, digest_size=16).digest()
-                counts.asked(before)
-                await asyncio.sleep(latency)
-                counts.answered()
-                writer.write(_answer(echoed(json.loads(body)["messages"][-1]["content"])) if echo else _ANSWER)
+                self.counts.asked(before)
+                await asyncio.sleep(self.latency)
+                self.counts.answered()
+                writer.write(_answer(echoed(json.loads(body)["messages"][-1]["content"])) if self.echo else _ANSWER)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
-            if before in counts.lives:
-                counts.read(before)
+            self.counts.read(before)
             writer.close()
 
-    def told() -> None:
-        nonlocal counts
-        what = line.recv()
-        if what == "forget":
-            counts = Counts()
-        elif what in ("kill", "killed"):
-            getattr(counts, what)()
-        line.send(replace(counts, lives={}, kills=[]))  # of these there are many
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0, backlog=4096)
-    asyncio.get_running_loop().add_reader(line.fileno(), told)
-    line.send(server.sockets[0].getsockname()[1])
-    await server.serve_forever()
+@asynccontextmanager
+async def serving(latency: float, *, echo: bool = False) -> AsyncIterator[Server]:
+    """The server, in this event loop until the end of the block."""
+    server = Server(latency, echo)
+    listening = await asyncio.start_server(server.answer, "127.0.0.1", 0, backlog=4096)
+    server.port = listening.sockets[0].getsockname()[1]
+    try:
+        yield server
+    finally:
+        listening.close()
+
+
+def plain(port: int, requests: int, concurrency: int) -> float:
+    """Requests a second of a client that does nothing else."""
+    return asyncio.run(_plain(port, requests, concurrency))
+
+
+async def _plain(port: int, requests: int, concurrency: int) -> float:
+    body = json.dumps({"model": "stand-in", "messages": [{"role": "user", "content": "caption " * 300}]}).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    left = iter(range(requests))
+
+    async def connection() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for _ in left:
+            writer.write(head + body)
+            json.loads(await _body(reader))
+        writer.close()
+
+    started = time.perf_counter()
+    await asyncio.gather(*(connection() for _ in range(concurrency)))
+    return requests / (time.perf_counter() - started)
+
+
+async def _body(reader: asyncio.StreamReader) -> bytes:
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+    return await reader.readexactly(int(length.partition(b":")[2]))
 
 
 def echoed(asked: str) -> str:

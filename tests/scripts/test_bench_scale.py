@@ -20,8 +20,8 @@ from scripts.bench.scale_server import BEFORE, Counts, Server, plain, serving
 def test_the_plain_client_keeps_as_many_in_flight_as_asked() -> None:
     async def asked() -> tuple[float, int, int, float]:
         async with serving(0.05, echo=True) as server:
-            rate = await plain(server.port, requests=60, concurrency=20)
-            counted = server.told()
+            rate = await asyncio.to_thread(plain, server.port, 60, 20)
+            counted = server.counts
             told = rate, counted.requests, counted.most, counted.rate
             assert counted.repeated == 59 and counted.lost > 0  # the same again and again
             server.forget()
@@ -32,7 +32,7 @@ def test_the_plain_client_keeps_as_many_in_flight_as_asked() -> None:
             writer.close()
             with server.killing():
                 pass
-            assert server.told().struck == server.told().requests == 1
+            assert server.counts.struck == server.counts.requests == 1
             return told
 
     rate, requests, most, served = asyncio.run(asked())
@@ -72,7 +72,8 @@ def test_what_is_asked_again_was_in_flight_at_a_kill_or_is_lost(
 
 
 def test_kills_come_in_turn_after_so_many_requests_and_where_somebody_is_at_work() -> None:
-    state = SimpleNamespace(told=lambda: state, requests=0, ended=None, returncode=0, busy=False)
+    state = SimpleNamespace(requests=0, ended=None, returncode=0, busy=False)
+    state.counts = state
     killed: list[tuple[str, int]] = []
 
     class Process:
