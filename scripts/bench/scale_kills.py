@@ -26,13 +26,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from loaders.engines.choice import EngineName, opened
+from loaders.engines.choice import EngineName
 from loaders.models.answers import STORE
 from scripts.bench.apart import ROOT, command_line, processes, stat_of
-from scripts.bench.scale import MODEL, build, write_captions
+from scripts.bench.scale import MODEL, write_captions
 from scripts.bench.scale_server import BEFORE, Server, echoed, serving
 from scripts.conformance import files_of
 from scripts.terminal.console import output
@@ -48,11 +49,7 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--latency", type=float, default=0.5)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.child:
-        _built(**json.loads(options.child))
-        return
     os.environ.setdefault("LOCAL_API_KEY", "none")
     with tempfile.TemporaryDirectory(prefix="bedside-kills-") as folder:
         said, held = asyncio.run(_disturbed(Path(folder), options))
@@ -60,27 +57,21 @@ def main() -> None:
     sys.exit(not held)
 
 
-def _built(folder: str, out: str, engine: str, base_url: str, concurrency: int) -> None:
-    place, asked = Path(folder), {"model": MODEL, "base_url": (base_url,), "concurrency": concurrency}
-    with opened(EngineName(engine)) as running:
-        build(place / "captions.csv", place / out, running, **asked)
-
-
 async def _disturbed(folder: Path, options: argparse.Namespace) -> tuple[str, bool]:
     """What came of it, in words, and whether all held."""
     write_captions(folder / "captions.csv", options.rows, few_words=True)
     load, started = os.getloadavg()[0], time.monotonic()
     async with serving(options.latency, echo=True) as server:
-        given = {"folder": str(folder), "base_url": f"http://127.0.0.1:{server.port}/v1"}
-        given["concurrency"] = options.concurrency
+        asking = ("--model", MODEL, "--base-url", f"http://127.0.0.1:{server.port}/v1")
+        build = partial(Driver, folder, *asking, "--concurrency", str(options.concurrency))
         with _cluster() as cluster:
-            driver = Driver(given | {"out": "killed", "engine": "ray"})
+            driver = build(out="killed", engine=EngineName.RAY)
             killer = _killer(cluster, driver, server, random.Random(options.seed))
             done = await struck(server, driver, killer, options.rows, options.kills)
         told, calm_from = server.counts, time.monotonic()
         server.forget()
         kept, wrong = handed_on(folder / "killed.work" / STORE, folder / "calm.work" / STORE)
-        await ended(Driver(given | {"out": "calm", "engine": "local"}))
+        await ended(build(out="calm", engine=EngineName.LOCAL))
         lacking = server.counts.requests
     ours, calm = files_of(folder / "killed"), files_of(folder / "calm")
     other = sorted(name for name in ours.keys() | calm.keys() if ours.get(name) != calm.get(name))
@@ -113,15 +104,28 @@ def handed_on(answers: Path, other: Path) -> tuple[int, int]:
 class Driver:
     """A build in a process of its own, which can be killed and started again."""
 
-    def __init__(self, given: dict[str, Any]) -> None:
-        self._command = [sys.executable, "-m", "scripts.bench.scale_kills", "--child", json.dumps(given)]
-        self.process = subprocess.Popen(self._command)
+    def __init__(self, folder: Path, *asking: str, out: str, engine: EngineName) -> None:
+        where = ("--captions", folder / "captions.csv", "--out", folder / out, "--work", folder / f"{out}.work")
+        build = (
+            sys.executable,
+            "-m",
+            "scripts",
+            "build",
+            "medlaybench-v",
+            "--quiet",
+            *where,
+            "--engine",
+            engine,
+            *asking,
+        )
+        self._start = partial(subprocess.Popen, build, cwd=ROOT, stdout=subprocess.DEVNULL)
+        self.process = self._start()
 
     def again(self) -> None:
         """Kill it, wait until it is gone, and start it once more."""
         self.process.kill()
         self.process.wait()
-        self.process = subprocess.Popen(self._command)
+        self.process = self._start()
 
 
 async def struck(
