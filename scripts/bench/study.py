@@ -31,19 +31,18 @@ from typing import Any
 
 import typer
 
-from baselines.dialogue.playing import Player
-from baselines.medconceal.game import Rules
 from baselines.study import journal, requests
-from baselines.study.design import Design, Limits, Study, Texts
+from baselines.study.design import Limits
 from baselines.study.people import invite
-from baselines.study.site import Site, open_site
+from baselines.study.site import Site
 from baselines.study.slots import said_in, slot_of
 from baselines.study.tables import answers, slots
-from baselines.study.tasks.task import Source
 from loaders.models.chat import open_model
+from loaders.models.messages import ChatModel
 from scripts.bench.apart import stat_of
 from scripts.bench.postgres import free_port, postgres
 from scripts.bench.study_players import ROLES, Acting, PaidServer
+from tests.parts.study_talks import talking
 
 app = typer.Typer(add_completion=False)
 # A server is forked from a process that has imported all: to start one anew takes seconds, most of them for that.
@@ -57,26 +56,15 @@ def site_of(folder: Path, models: str | float, database: str | None = None) -> S
 
     `models` is the address of those who play, or the seconds that scripts in this process take.
     """
-    from scripts.study.sample import patients
-
-    limits = Limits(requests_a_minute=100_000)
-    design = Design("Load", "nobody", ("confirmation",), completed=100, per_person=1, limits=limits)
-    plan = Study(folder, design, Texts("# Consent", "# Instructions"))
     os.environ.setdefault("BENCH_API_KEY", "none")
-    players: dict[str, Player] = {
+    players: dict[str, ChatModel] = {
         role: Acting(role, models)
         if isinstance(models, float)
         else open_model(f"openai-api/bench/{role}", base_url=models)
         for role in ROLES
     }
-    return open_site(
-        plan,
-        Source(design, patients(), stand_in="a bench"),
-        players=players,
-        rules=lambda task: Rules(task, 40, timed=True, strict=True),
-        database=database,
-        rehearsal=True,
-    )
+    plan = {"completed": 100, "per_person": 1, "limits": Limits(requests_a_minute=100_000)}
+    return talking(folder, models=True, players=players, database=database, survey=(), comprehension=(), **plan)
 
 
 def serve(folder: Path, port: int, models: str | float, database: str | None = None) -> None:
