@@ -18,7 +18,6 @@ Ray's cluster is that of RAY_ADDRESS, else one on this machine. Use a quiet mach
 from __future__ import annotations
 
 import argparse
-import asyncio
 import csv
 import os
 import resource
@@ -60,8 +59,7 @@ def main() -> None:
         output.print(_engines(options))
     if options.requests:
         for latency in options.latency:
-            asked = asyncio.run(_asked(options.requests, options.concurrency, latency, options.workers))
-            output.print(asked)
+            output.print(_asked(options.requests, options.concurrency, latency, options.workers))
 
 
 def _engines(options: argparse.Namespace) -> Any:
@@ -160,11 +158,11 @@ def write_captions(path: Path, count: int, few_words: bool = False) -> None:
             writer.writerow(row | own)  # no two are equal, or one answer would do for both
 
 
-async def _asked(rows: int, concurrency: int, latency: float, workers: int) -> str:
+def _asked(rows: int, concurrency: int, latency: float, workers: int) -> str:
     """The refine step and a plain client against the same server, in words."""
-    async with serving(latency) as server:
+    with serving(latency) as server:
         load = os.getloadavg()[0]
-        plainly = await asyncio.to_thread(apart, plain, server.port, rows, concurrency)
+        plainly = apart(plain, server.port, rows, concurrency)
         said = [
             f"\n{concurrency} requests at a time, answers after {latency:g} s, {workers} processes, load {load:.1f}",
             f"plain client   {plainly:8.0f} requests/s   {_flying(server.counts, concurrency)}",
@@ -172,7 +170,7 @@ async def _asked(rows: int, concurrency: int, latency: float, workers: int) -> s
         server.forget()
         given = {"model": MODEL, "base_url": f"http://127.0.0.1:{server.port}/v1", "concurrency": concurrency}
         os.environ.setdefault("LOCAL_API_KEY", "none")
-        found = await asyncio.to_thread(_in_a_process, engine="local", rows=rows, workers=workers, **given)
+        found = _in_a_process(engine="local", rows=rows, workers=workers, **given)
         told = server.counts
         took = 1000 * (found["driver"] + found["workers"]) / told.requests
         said += [

@@ -13,7 +13,6 @@ does not hold.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import random
@@ -52,26 +51,26 @@ def main() -> None:
     options = parser.parse_args()
     os.environ.setdefault("LOCAL_API_KEY", "none")
     with tempfile.TemporaryDirectory(prefix="bedside-kills-") as folder:
-        said, held = asyncio.run(_disturbed(Path(folder), options))
+        said, held = _disturbed(Path(folder), options)
     output.print(said)
     sys.exit(not held)
 
 
-async def _disturbed(folder: Path, options: argparse.Namespace) -> tuple[str, bool]:
+def _disturbed(folder: Path, options: argparse.Namespace) -> tuple[str, bool]:
     """What came of it, in words, and whether all held."""
     write_captions(folder / "captions.csv", options.rows, few_words=True)
     load, started = os.getloadavg()[0], time.monotonic()
-    async with serving(options.latency, echo=True) as server:
+    with serving(options.latency, echo=True) as server:
         asking = ("--model", MODEL, "--base-url", f"http://127.0.0.1:{server.port}/v1")
         build = partial(Driver, folder, *asking, "--concurrency", str(options.concurrency))
         with _cluster() as cluster:
             driver = build(out="killed", engine=EngineName.RAY)
             killer = _killer(cluster, driver, server, random.Random(options.seed))
-            done = await struck(server, driver, killer, options.rows, options.kills)
+            done = struck(server, driver, killer, options.rows, options.kills)
         told, calm_from = server.counts, time.monotonic()
         server.forget()
         kept, wrong = handed_on(folder / "killed.work" / STORE, folder / "calm.work" / STORE)
-        await ended(build(out="calm", engine=EngineName.LOCAL))
+        ended(build(out="calm", engine=EngineName.LOCAL))
         lacking = server.counts.requests
     ours, calm = files_of(folder / "killed"), files_of(folder / "calm")
     other = sorted(name for name in ours.keys() | calm.keys() if ours.get(name) != calm.get(name))
@@ -128,28 +127,26 @@ class Driver:
         self.process = self._start()
 
 
-async def struck(
-    server: Server, driver: Driver, kill: Callable[[str], bool], requests: int, kills: int
-) -> Sequence[str]:
+def struck(server: Server, driver: Driver, kill: Callable[[str], bool], requests: int, kills: int) -> Sequence[str]:
     """What was killed, in order, by the time that the build is done, which takes so many `requests`."""
     done: list[str] = []
     try:
         for number in range(kills):
-            await _reached(server, driver, requests * (number + 1) // (kills + 1))
+            _reached(server, driver, requests * (number + 1) // (kills + 1))
             what = ("driver", "worker", "node")[number % 3]
             while driver.process.poll() is None:
-                if await asyncio.to_thread(kill, what):
+                if kill(what):
                     done.append(what)
                     print(f"{what} killed after {server.counts.requests:,} requests", file=sys.stderr)
                     break
-                await asyncio.sleep(0.2)  # nobody is at work
-        await ended(driver)
+                time.sleep(0.2)  # nobody is at work
+        ended(driver)
     finally:
         driver.process.kill()
     return done
 
 
-async def _reached(server: Server, driver: Driver, requests: int) -> None:
+def _reached(server: Server, driver: Driver, requests: int) -> None:
     """Wait until so many were answered, or the build ends. Raises: TimeoutError when none comes for long."""
     last, since = -1, time.monotonic()
     while (now := server.counts.requests) < requests and driver.process.poll() is None:
@@ -157,15 +154,13 @@ async def _reached(server: Server, driver: Driver, requests: int) -> None:
             last, since = now, time.monotonic()
         if time.monotonic() - since > _PATIENCE:
             raise TimeoutError(f"no request for {_PATIENCE:g} s after {now}")
-        await asyncio.sleep(0.1)
+        time.sleep(0.1)
 
 
-async def ended(driver: Driver) -> None:
+def ended(driver: Driver) -> None:
     """Wait for the end of a build. Raises: CalledProcessError for one that failed."""
-    while driver.process.poll() is None:
-        await asyncio.sleep(0.2)
-    if driver.process.returncode:
-        raise subprocess.CalledProcessError(driver.process.returncode, driver.process.args)
+    if code := driver.process.wait():
+        raise subprocess.CalledProcessError(code, driver.process.args)
 
 
 def _killer(cluster: Any, driver: Driver, server: Server, draw: random.Random) -> Callable[[str], bool]:

@@ -1,6 +1,7 @@
 """A server that answers chat requests after a delay, and a client that only sends them: asyncio streams, no more.
 
-The server counts its requests in flight; whoever asks runs in another process, so that neither takes the other's time.
+The server is a thread, and counts its requests in flight; whoever asks is another process, so that neither takes the
+other's time.
 It can be told that something is being killed: what is asked again later must have been in flight then, or was lost.
 """
 
@@ -15,6 +16,8 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+
+from anyio.from_thread import start_blocking_portal
 
 _SAID = json.dumps({"layman_caption": "The scan shows what the report says."})
 _DRAFT = re.compile("<draft>(.*?)</draft>", re.DOTALL)
@@ -123,14 +126,20 @@ class Server:
             writer.close()
 
 
-@asynccontextmanager
-async def serving(latency: float, *, echo: bool = False) -> AsyncIterator[Server]:
-    """The server, in this event loop until the end of the block."""
+@contextmanager
+def serving(latency: float, *, echo: bool = False) -> Iterator[Server]:
+    """The server, in a thread until the end of the block."""
     server = Server(latency, echo)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(_listening(server)):
+        yield server
+
+
+@asynccontextmanager
+async def _listening(server: Server) -> AsyncIterator[None]:
     listening = await asyncio.start_server(server.answer, "127.0.0.1", 0, backlog=4096)
     server.port = listening.sockets[0].getsockname()[1]
     try:
-        yield server
+        yield
     finally:
         listening.close()
 

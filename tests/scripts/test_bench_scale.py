@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
+import socket
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -18,26 +18,19 @@ from scripts.bench.scale_server import BEFORE, Counts, Server, plain, serving
 
 
 def test_the_plain_client_keeps_as_many_in_flight_as_asked() -> None:
-    async def asked() -> tuple[float, int, int, float]:
-        async with serving(0.05, echo=True) as server:
-            rate = await asyncio.to_thread(plain, server.port, 60, 20)
-            counted = server.counts
-            told = rate, counted.requests, counted.most, counted.rate
-            assert counted.repeated == 59 and counted.lost > 0  # the same again and again
-            server.forget()
-            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-            asked = json.dumps({"messages": [{"role": "user", "content": "<draft>Scan.\n</draft>"}]}).encode()
-            writer.write(b"POST / HTTP/1.1\r\nContent-Length: %d\r\n\r\n%b" % (len(asked), asked))
-            assert b"Scan." in await reader.read(1000)
-            writer.close()
-            with server.killing():
-                pass
-            assert server.counts.struck == server.counts.requests == 1
-            return told
-
-    rate, requests, most, served = asyncio.run(asked())
-    assert requests == 60 and 10 < most <= 20
-    assert 0 < rate <= 20 / 0.05 and served > 0
+    with serving(0.05, echo=True) as server:
+        rate, counted = plain(server.port, 60, 20), server.counts
+        assert counted.requests == 60 and 10 < counted.most <= 20
+        assert counted.repeated == 59 and counted.lost > 0  # the same again and again
+        assert 0 < rate <= 20 / 0.05 and counted.rate > 0
+        server.forget()
+        asked = json.dumps({"messages": [{"role": "user", "content": "<draft>Scan.\n</draft>"}]}).encode()
+        with socket.create_connection(("127.0.0.1", server.port)) as line:
+            line.sendall(b"POST / HTTP/1.1\r\nContent-Length: %d\r\n\r\n%b" % (len(asked), asked))
+            assert b"Scan." in line.recv(1000)
+        with server.killing():
+            pass
+        assert server.counts.struck == server.counts.requests == 1
 
 
 def test_the_time_is_known_for_which_so_many_were_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,6 +76,11 @@ def test_kills_come_in_turn_after_so_many_requests_and_where_somebody_is_at_work
             state.requests += 1
             return 0 if state.requests > 60 else None
 
+        def wait(self) -> int:
+            while self.poll() is None:
+                pass
+            return self.returncode
+
         def kill(self) -> None:
             state.ended = True
 
@@ -93,17 +91,17 @@ def test_kills_come_in_turn_after_so_many_requests_and_where_somebody_is_at_work
         return state.busy
 
     driver = cast(Driver, SimpleNamespace(process=Process()))
-    done = asyncio.run(struck(cast(Server, state), driver, kill, requests=50, kills=4))
+    done = struck(cast(Server, state), driver, kill, requests=50, kills=4)
     assert done == [what for what, _ in killed] == ["driver", "worker", "node", "driver"]
     assert all(at >= 50 * (number + 1) // 5 for number, (_, at) in enumerate(killed)) and state.ended
-    done = asyncio.run(struck(cast(Server, state), driver, kill, requests=50, kills=4))
+    done = struck(cast(Server, state), driver, kill, requests=50, kills=4)
     assert done == []  # it had ended: nothing was killed, and the bench says so
 
 
 def test_a_build_that_fails_fails_the_bench() -> None:
-    failed: Any = SimpleNamespace(poll=lambda: 1, returncode=1, args="build", kill=lambda: None)
+    failed: Any = SimpleNamespace(poll=lambda: 1, wait=lambda: 1, args="build", kill=lambda: None)
     with pytest.raises(subprocess.CalledProcessError):
-        asyncio.run(struck(cast(Server, None), cast(Driver, SimpleNamespace(process=failed)), lambda _: True, 1, 0))
+        struck(cast(Server, None), cast(Driver, SimpleNamespace(process=failed)), lambda _: True, 1, 0)
 
 
 def test_answers_that_no_server_gave_are_counted(tmp_path: Path) -> None:
