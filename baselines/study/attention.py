@@ -17,7 +17,7 @@ from baselines.study import slots as at
 from baselines.study.design import TALKS, TASKS
 from baselines.study.keys import Erased, Keys
 from baselines.study.people import Person
-from baselines.study.tasks.forms import is_check
+from baselines.study.tasks.forms import is_check, repeats
 from baselines.study.tasks.task import Response
 from loaders.errors import how_many
 
@@ -90,14 +90,8 @@ def _plain(answer: Mapping[str, object]) -> dict[str, object]:
 
 
 def _repeats(own: Sequence[Response]) -> list[str]:
-    first = {one.item.id: one.given for one in own if not one.repeat}
-    twice = [
-        (value, one.given.get(name))
-        for one in own
-        if one.repeat and one.item.id in first
-        for name, value in first[one.item.id].items()
-    ]
-    equal = sum(before == after for before, after in twice)
+    twice = repeats(own)
+    equal = sum(one["first"] == one["again"] for one in twice)
     if not twice or equal / len(twice) >= UNSTEADY:
         return []
     return [f"{equal} of {len(twice)} answers to repeated items were the same"]

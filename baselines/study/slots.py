@@ -1,8 +1,8 @@
 """Items in people's hands: given, in progress or answered, finished or lost; and the clock of a talk.
 
-Every function works within the transaction of its caller, checks the state of the slot, and changes nothing if a
-request comes late: from another tab, by Back, or sent twice. The clock runs from the moment that the person may write
-until the words are sent. It stops while the patient's reply is prepared.
+Every function works within the transaction of its caller, which has seen that the slot is at the step for it
+(`actions.act`): a request that comes late, from another tab, by Back, or sent twice, changes nothing. The clock runs
+from the moment that the person may write until the words are sent. It stops while the patient's reply is prepared.
 """
 
 from __future__ import annotations
@@ -225,9 +225,8 @@ def _change(connection: Connection, slot: Slot, **values: Any) -> None:
 
 def begin_talk(connection: Connection, slot: Slot, now: float) -> None:
     """From the chart to the talk: the clock starts."""
-    if slot.step == "chart":
-        _change(connection, slot, step="talk", since=now)
-        note(connection, now, "talk", person=slot.person, slot=slot.id)
+    _change(connection, slot, step="talk", since=now)
+    note(connection, now, "talk", person=slot.person, slot=slot.id)
 
 
 def say(connection: Connection, keys: Keys, slot: Slot, design: Design, client: str, text: str, now: float) -> bool:
@@ -287,8 +286,6 @@ def said_in(connection: Connection, keys: Keys, slot: Slot) -> list[Said]:
 
 def keep_answer(connection: Connection, keys: Keys, slot: Slot, given: Mapping[str, Any], now: float) -> None:
     """Stores findings, after which the short survey comes, or the answer of a rating task."""
-    if slot.step not in ("findings", "work"):
-        return
     after = slot.step == "findings"
     used = slot.used if after else slot.spent(now)
     sealed = keys.seal_json(slot.person, dict(given))
@@ -307,8 +304,6 @@ def keep_answer(connection: Connection, keys: Keys, slot: Slot, given: Mapping[s
 
 def close(connection: Connection, keys: Keys, slot: Slot, survey: Mapping[str, Any], now: float) -> None:
     """Stores the short survey: the item is done. An item is done even if nobody filled it in."""
-    if slot.step != "after":
-        return
     after = keys.seal_json(slot.person, dict(survey)) if survey else None
     _change(connection, slot, after=after, step="done", ended=now)
     connection.execute(_NO_DRAFT, {"slot_id": slot.id})
@@ -348,9 +343,7 @@ def leave(connection: Connection, keys: Keys, slot: Slot, why: Lost, now: float)
 
 
 def keep_draft(connection: Connection, keys: Keys, slot: Slot, draft: dict[str, list[str]], now: float) -> None:
-    """Stores what is being written; does nothing once the item is done."""
-    if slot.step in OVER:
-        return
+    """Stores what is being written."""
     sealed = keys.seal_json(slot.person, draft)
     changed = connection.execute(update(drafts).where(drafts.c.slot == slot.id).values(at=now, sealed=sealed))
     if changed.rowcount == 0:

@@ -4,7 +4,7 @@ tasks."""
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import ceil
 from pathlib import Path
 from typing import Any, TypeVar
@@ -112,8 +112,8 @@ def write_answers(
         contents[folder / f"{name}-{'' if whole else 'left-out-'}{rater}.csv"] = sheet(rows)
     beside = {
         "left-out": (("rater", "items", "of", "why"), left_out),
-        "repeats": (("rater", "item", "question", "first", "again"), _repeats(responses)),
-        "checks": (("rater", "item", "question", "expected", "given"), _checks(responses)),
+        "repeats": (("rater", "item", "question", "first", "again"), repeats(responses)),
+        "checks": (("rater", "item", "question", "expected", "given"), list(_checks(responses))),
     }
     for kind, (columns, lines) in beside.items():
         if lines:
@@ -121,7 +121,8 @@ def write_answers(
     return write_new(contents)
 
 
-def _repeats(responses: Sequence[Response]) -> list[dict[str, Any]]:
+def repeats(responses: Sequence[Response]) -> list[dict[str, Any]]:
+    """The questions of items that came twice, each with the `first` answer and the one given `again`."""
     before = {(one.participant, one.item.id): one for one in responses if not one.repeat}
     return [
         {"rater": one.participant, "item": one.item.id, "question": name, "first": value, "again": one.given.get(name)}
@@ -131,16 +132,8 @@ def _repeats(responses: Sequence[Response]) -> list[dict[str, Any]]:
     ]
 
 
-def _checks(responses: Sequence[Response]) -> list[dict[str, Any]]:
-    return [
-        {
-            "rater": one.participant,
-            "item": one.item.id,
-            "question": name,
-            "expected": value,
-            "given": one.given.get(name),
-        }
-        for one in responses
-        if is_check(one.item)
-        for name, value in one.item.key["expected"].items()
-    ]
+def _checks(responses: Sequence[Response]) -> Iterator[dict[str, Any]]:
+    for one in filter(lambda one: is_check(one.item), responses):
+        for name, value in one.item.key["expected"].items():
+            answer = {"expected": value, "given": one.given.get(name)}
+            yield {"rater": one.participant, "item": one.item.id, "question": name, **answer}

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from baselines.study.design import Design, TaskName
+from baselines.study.design import TALKS, Design, TaskName
 from loaders.opened import Opened
 
 Form = Mapping[str, Sequence[str]]
@@ -118,18 +118,8 @@ class Task(Protocol):
         ...
 
 
-_MODULES: dict[TaskName, tuple[str, str]] = {
-    "confirmation": ("baselines.study.tasks.conversation", "CONFIRMATION"),
-    "intervention": ("baselines.study.tasks.conversation", "INTERVENTION"),
-    "pairs": ("baselines.study.tasks.pairs", "TASK"),
-    "diagnosis": ("baselines.study.tasks.diagnosis", "TASK"),
-    "rubric": ("baselines.study.tasks.rubric", "TASK"),
-    "relevance": ("baselines.study.tasks.relevance", "TASK"),
-}
-
-
 def task_named(name: TaskName) -> Task:
-    """The task of that name."""
-    module, attribute = _MODULES[name]
-    task: Task = getattr(import_module(module), attribute)
+    """The task of that name: the `TASK` of its module, but for the two that are talks."""
+    module = import_module(f"baselines.study.tasks.{'conversation' if name in TALKS else name}")
+    task: Task = getattr(module, name.upper() if name in TALKS else "TASK")
     return task
