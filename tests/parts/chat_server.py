@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.parts.loopback import Handler, Loopback
+from scripts.loopback_hub.server import Handler, Loopback
 
 Body = dict[str, Any]
 
@@ -116,7 +116,7 @@ class ChatServer(Loopback):
 
 class _Handler(Handler):
     def do_POST(self) -> None:  # noqa: N802
-        sent = self.rfile.read(int(self.headers["Content-Length"]))
+        sent = self.request_body()
         body: Body = json.loads(sent)
         headers = {name.lower(): value for name, value in self.headers.items()}
         outcome = self.owner.receive(Request(self.path, headers, body, sent))

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import re
 import socket
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from scripts.loopback_hub.hub import Handler, LoopbackHub, request_body
+from scripts.loopback_hub.hub import Handler, LoopbackHub
 from scripts.loopback_hub.routes import Call, Reply, Routes, as_json, find_route
 from scripts.loopback_hub.store import Repo
 
@@ -54,11 +53,10 @@ class Request(NamedTuple):
 
 
 class FaultyHandler(Handler):
-    loopback: FaultyHub
     dripping = False
 
     def respond(self) -> None:
-        hub = self.loopback
+        hub: FaultyHub = self.owner
         path = self.path.partition("?")[0]
         fault = hub.strike(self.command, path)
         kind = "" if fault is None else fault.kind
@@ -66,9 +64,9 @@ class FaultyHandler(Handler):
         if kind == "cut":
             self.rfile.read(int(self.headers.get("Content-Length") or 0) // 2)
         else:
-            body = request_body(self)
+            body = self.request_body()
             if fault is not None and kind == "delay":
-                hub.closing.wait(fault.seconds)
+                hub.stopping.wait(fault.seconds)
             if fault is not None and kind in ("meanwhile", "answer"):
                 fault.action()
             if fault is not None and kind == "answer":
@@ -80,7 +78,7 @@ class FaultyHandler(Handler):
             if fault is not None and kind in ("refuse", "refuse-done"):
                 reply = as_json({"error": "The loopback Hub was told to refuse"}, fault.status, fault.headers)
             if fault is not None and kind == "delay-reply":
-                hub.closing.wait(fault.seconds)
+                hub.stopping.wait(fault.seconds)
         cut = reply is None or kind == "lose"
         changes = find_route(self.command, path)[0] in CHANGES
         status = 0 if cut or reply is None else reply.status
@@ -90,12 +88,12 @@ class FaultyHandler(Handler):
             self.connection.shutdown(socket.SHUT_RDWR)
         else:
             self.dripping = kind == "drip"
-            self.send(reply)
+            self.reply(reply)
 
     def send_body(self, body: bytes) -> None:
         for part in (body[i : i + 1] for i in range(len(body))) if self.dripping else [body]:
             self.wfile.write(part)
-            if self.dripping and self.loopback.closing.wait(0.3):
+            if self.dripping and self.owner.stopping.wait(0.3):
                 break
 
 
@@ -149,14 +147,8 @@ class FaultyHub(LoopbackHub):
         super().__init__()
         self.requests: list[Request] = []
         self.faults: list[Fault] = []
-        self.closing = threading.Event()
-        self.address = ("127.0.0.1", int(self.server.server_address[1]))
         self.url = self.routes.url = url or self.url
         self.routes.page_size = page_size
-
-    def __exit__(self, *_: object) -> None:
-        self.closing.set()
-        super().__exit__()
 
     # ------------------------------------------------------------------ faults
 

@@ -12,7 +12,7 @@ from io import BytesIO
 import numpy as np
 from PIL import Image
 
-from tests.parts.loopback import Handler, Loopback
+from scripts.loopback_hub.server import Handler, Loopback
 
 Behaviour = Callable[["_Handler"], None]
 

@@ -13,8 +13,7 @@ import socket
 from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
-from scripts.loopback_hub.hub import request_body
-from tests.parts.loopback import Handler, Loopback
+from scripts.loopback_hub.server import Handler, Loopback
 
 Address = tuple[str, int]
 
@@ -62,7 +61,7 @@ class _Handler(Handler):
         upstream = http.client.HTTPConnection(*address, timeout=30)
         kept = {n: v for n, v in self.headers.items() if not n.lower().startswith(("proxy-", "transfer-enc"))}
         target = place._replace(scheme="", netloc="").geturl()
-        upstream.request(self.command, target, request_body(self), kept)
+        upstream.request(self.command, target, self.request_body(), kept)
         answer = upstream.getresponse()
         body = answer.read()
         self.send_response_only(answer.status)

@@ -24,7 +24,7 @@ from loaders.models.messages import Message
 from scripts import endpoint
 from scripts.cli import execute
 from scripts.endpoint.check import _latency
-from tests.parts.loopback import Handler, Loopback
+from scripts.loopback_hub.server import Handler, Loopback
 from tests.parts.puzzles import game, puzzles, scripted
 
 JSON, SSE = (Path(endpoint.__file__).parent / name for name in ("over_json.py", "over_sse.py"))

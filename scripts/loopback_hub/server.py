@@ -1,4 +1,4 @@
-"""A web server on the loopback interface (standard library only), for the servers of chats and of photos."""
+"""A web server on the loopback interface (standard library only): the Hub, and what tests have of chats and photos."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Loopback:
 
     def __init__(self, handler: type[Handler], port: int = 0) -> None:
         self.stopping = threading.Event()
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self._server = _Server(("127.0.0.1", port), handler)
         self._server.owner = self
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -49,16 +49,28 @@ class _Server(ThreadingHTTPServer):
     owner: Any
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Clients that give up are part of the tests: no traceback."""
+        """A client may hang up."""
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     server: _Server
 
     @property
     def owner(self) -> Any:
         return self.server.owner
+
+    def request_body(self) -> bytes:
+        """The body of the request, chunked or not."""
+        if "chunked" not in self.headers.get("Transfer-Encoding", "").lower():
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = b""
+        while size := int(self.rfile.readline().split(b";")[0], 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
 
     def head(self, code: int, headers: Mapping[str, object]) -> None:
         self.send_response(code)
@@ -68,6 +80,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def send(self, code: int, body: bytes, headers: Mapping[str, object]) -> None:
         self.head(code, {"Content-Length": len(body), **headers})
+        if self.command != "HEAD":
+            self.send_body(body)
+
+    def send_body(self, body: bytes) -> None:
         self.wfile.write(body)
 
     def reset(self) -> None:
@@ -76,5 +92,5 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self.connection.close()
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Silent: the server keeps its own log."""
+    def log_message(self, *_: object) -> None:
+        """Silent: what keeps a log has its own."""
