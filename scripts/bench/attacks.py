@@ -12,15 +12,14 @@ still hidden, whatever stands between the letters. No model is asked.
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import random
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from baselines.dialogue.game import ScriptedAgent
+from baselines.dialogue.playing import Playing, Scripted, play_bare
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, task_game
@@ -28,7 +27,7 @@ from baselines.medconceal.patient import texts_of
 from baselines.medconceal.record import HIDDEN, Episode
 from builders.samples.medconceal.cases import profiles
 from loaders.medconceal import TASKS, PatientProfile, Task, chart
-from loaders.models.messages import Answer, Message
+from loaders.models.messages import Message
 
 LETTERS = 24
 TURNS = 20
@@ -73,17 +72,14 @@ def _hidden(profile: PatientProfile, episode: Episode) -> list[str]:
     ]
 
 
-def _play(task: Task, profile: PatientProfile, clinician: ScriptedAgent, patient: Any = None) -> Episode:
-    rules = Rules(task, turns=TURNS, evaluator="rules", patient="template" if patient is None else "model")
-    script = clinician(profile)
-
-    async def ask(role: str, messages: Sequence[Message], **options: Any) -> Answer:
-        return Answer(patient() if role == "patient" else script(messages), None, None, "stop")
-
-    async def play() -> Episode:
-        return await task_game(rules).play(profile, ask)
-
-    return asyncio.run(play())
+def _play(task: Task, profile: PatientProfile, clinician: ScriptedAgent, **others: ScriptedAgent) -> Episode:
+    """An episode in which a script has the words of the patient's model, or else the template has them."""
+    rules = Rules(task, turns=TURNS, evaluator="rules", patient="model" if others else "template")
+    agents = {"clinician": clinician, **others}
+    players = {role: Scripted(f"scripted/{role}", agent) for role, agent in agents.items()}
+    (played,) = play_bare(Playing(task_game(rules), players), [profile])
+    assert played.record is not None, played
+    return played.record
 
 
 def main() -> int:
@@ -112,6 +108,18 @@ def main() -> int:
     return 1 if wrong + moved + through.total() else 0
 
 
+def _turned(draw: random.Random, texts: Sequence[str], sent: dict[str, str]) -> ScriptedAgent:
+    """Says one of the texts in each draft, in a disguise, and notes which by the draft in `sent`."""
+
+    def says(messages: Sequence[Message]) -> str:
+        name = draw.choice(list(DISGUISES))
+        draft = DISGUISES[name](draw.choice(texts))
+        sent[" ".join(draft.split())] = name
+        return draft
+
+    return lambda profile: says
+
+
 def turned(cases: Sequence[PatientProfile]) -> tuple[int, int, Counter[str]]:
     """The patient's model says what is hidden in every draft: replies, states moved, drafts let through by disguise."""
     draw = random.Random(0)
@@ -122,14 +130,7 @@ def turned(cases: Sequence[PatientProfile]) -> tuple[int, int, Counter[str]]:
             concerns = range(len(profile.hidden_concerns))  # not their cues, which a patient may say
             texts = [text for index in concerns for text in texts_of(profile, index) if len(_letters(text)) >= LETTERS]
             sent: dict[str, str] = {}
-
-            def patient(texts: Sequence[str] = texts, sent: dict[str, str] = sent) -> str:
-                name = draw.choice(list(DISGUISES))
-                draft = DISGUISES[name](draw.choice(texts))
-                sent[" ".join(draft.split())] = name
-                return draft
-
-            episode = _play(task, profile, CLINICIANS["closed-checklist"], patient)
+            episode = _play(task, profile, CLINICIANS["closed-checklist"], patient=_turned(draw, texts, sent))
             replies += len(episode.exchanges)
             moved += sum(state != HIDDEN for state in episode.states)
             through.update(

@@ -44,6 +44,7 @@ from typing import Any
 
 from loaders.files.disk import scratch
 from loaders.files.places import without_places
+from loaders.files.records import from_json
 from scripts.bench.apart import commit
 from scripts.bench.chaos_jobs import JOBS, KEY, Asked, Attempt, Job, Left, Place, SlowServer, left_by, prepare
 from scripts.terminal.console import output, table
@@ -355,12 +356,8 @@ def full_from(asked: Sequence[Asked], later: Mapping[str, float], ended: float) 
 
 def read(results: Path) -> list[Episode]:
     """The episodes so far; a line that was cut off by a kill of this very script is none."""
-    found = []
-    for line in results.read_bytes().split(b"\n")[:-1] if results.is_file() else []:
-        fields = json.loads(line)
-        fields["attempts"] = [Struck(**one) for one in fields["attempts"]]
-        found.append(Episode(**fields))
-    return found
+    lines = results.read_bytes().split(b"\n")[:-1] if results.is_file() else []
+    return [from_json(Episode, line, results) for line in lines]
 
 
 def append(results: Path, episode: Episode) -> None:

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -29,19 +29,8 @@ from tests.parts.pictures import drawn, jpeg
 from tests.parts.places import ROOT
 from tests.parts.thread_reader import careful
 
-MODEL = "openai-api/local/{}"
 KEY = "LOCAL_API_KEY"
 """An attempt is known to the server by its key."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """A command, the processes that it starts besides its own, and where it leaves what counts: out, or the Hub."""
-
-    name: str
-    words: Callable[[Place], Sequence[object]]
-    workers: int = 1
-    kept: str = "out"
 
 
 @dataclass(frozen=True)
@@ -58,51 +47,45 @@ class Place:
         return self.folder / "out"
 
 
-def _served(place: Place, **roles: str) -> list[object]:
-    return [
-        *(word for role, name in roles.items() for word in (f"--{role}", MODEL.format(name))),
-        "--base-url",
-        place.chat,
-    ]
+@dataclass(frozen=True)
+class Job:
+    """A command with gaps for its `Place`, the processes that it starts besides its own, and where it leaves what
+    counts: out, or the Hub."""
+
+    name: str
+    command: str
+    workers: int = 1
+    kept: str = "out"
+
+    def words(self, place: Place) -> list[str]:
+        """The command, for its place."""
+        return [word.format(place=place) for word in self.command.split()]
 
 
-def _build(corpus: str, *words: object, **more: Any) -> Callable[[Place], Sequence[object]]:
-    def line(place: Place) -> Sequence[object]:
-        served = _served(place, model=more["model"]) if more.get("model") else []
-        found = [word(place) if callable(word) else word for word in words]
-        return ["build", corpus, *found, *served, "--workers", more.get("workers", 1), "--out", place.out]
-
-    return line
+def _served(*models: str) -> str:
+    """The options for these models, by the roles of their names, on the server."""
+    return " ".join([*(f"--{name} openai-api/local/{name}" for name in models), "--base-url {place.chat}"])
 
 
-def _play(task: str, data: str, roles: Sequence[str], *more: object) -> Callable[[Place], Sequence[object]]:
-    return lambda place: [
-        *("run", task, place.inputs / data, "-o", place.out),
-        *(*_served(place, **{role: role for role in roles}), "--concurrency", 3, *more),
-    ]  # fmt: skip
-
-
-_CONSULT = ("doctor", "patient", "assessor")
-_COUNSEL = ("clinician", "patient", "evaluator", "judge")
+_CONSULT = f"{{place.inputs}}/photos -o {{place.out}} --resamples 10 {_served('doctor', 'patient', 'assessor')}"
+_COUNSEL = f"{{place.inputs}}/patients -o {{place.out}} {_served('clinician', 'patient', 'evaluator', 'judge')}"
+_BUILD = "--out {place.out} --workers 1 --concurrency 4 --base-url {place.chat} --model openai-api/local/"
+_BY_RULES = "--out {place.out} --workers 2"
+_CAPTIONING = "{place.inputs}/captions -o {place.out} --base-url {place.chat} --model openai-api/local/vision"
 JOBS = (
-    Job("build medlaybench-v, a model refines", _build("medlaybench-v", "--captions", "sample", "--limit", 12,
-        "--concurrency", 4, model="lay")),
-    Job("build 3mdbench, a model complains", _build("3mdbench", "--source", "sample", "--limit", 14, "--splits", "test",
-        "--concurrency", 4, model="vision")),
-    Job("build medconceal, a model reads", _build("medconceal", "--source", "sample-threads", "--concurrency", 4,
-        model="threads")),
-    Job("build medlaybench-v by rules, 2 processes", _build("medlaybench-v", "--captions",
-        lambda place: place.inputs / "captions.csv", workers=2), workers=2),
-    Job("build medconceal, composed", _build("medconceal", "--synthetic", 1300, workers=2)),  # no step for workers
-    Job("run captioning", lambda place: ["run", "captioning", place.inputs / "captions", "-o", place.out, "--pairs", 12,
-        "--split", "train", *_served(place, model="vision"), "--concurrency", 3]),
-    Job("run consultation", _play("consultation", "photos", _CONSULT, "--limit", 3, "--resamples", 10)),
-    Job("run consultation --bare", _play("consultation", "photos", _CONSULT, "--limit", 4, "--resamples", 10,
-        "--bare")),
-    Job("run confirmation", _play("confirmation", "patients", _COUNSEL, "--limit", 3)),
-    Job("run intervention --bare", _play("intervention", "patients", _COUNSEL, "--limit", 3, "--bare")),
-    Job("curate", lambda place: ["curate", place.inputs / "pictures", "-o", place.out, "--workers", 2]),
-    Job("publish", lambda place: ["publish", place.inputs / "captions", place.repo, "--tag", "v1.0.0"], kept="hub"),
+    Job("build medlaybench-v, a model refines", f"build medlaybench-v --captions sample --limit 12 {_BUILD}lay"),
+    Job("build 3mdbench, a model complains", f"build 3mdbench --source sample --limit 14 --splits test {_BUILD}vision"),
+    Job("build medconceal, a model reads", f"build medconceal --source sample-threads {_BUILD}threads"),
+    Job("build medlaybench-v by rules, 2 processes",
+        f"build medlaybench-v --captions {{place.inputs}}/captions.csv {_BY_RULES}", workers=2),
+    Job("build medconceal, composed", f"build medconceal --synthetic 1300 {_BY_RULES}"),  # no step for workers
+    Job("run captioning", f"run captioning {_CAPTIONING} --pairs 12 --split train --concurrency 3"),
+    Job("run consultation", f"run consultation {_CONSULT} --concurrency 3 --limit 3"),
+    Job("run consultation --bare", f"run consultation {_CONSULT} --concurrency 3 --limit 4 --bare"),
+    Job("run confirmation", f"run confirmation {_COUNSEL} --concurrency 3 --limit 3"),
+    Job("run intervention --bare", f"run intervention {_COUNSEL} --concurrency 3 --limit 3 --bare"),
+    Job("curate", "curate {place.inputs}/pictures -o {place.out} --workers 2"),
+    Job("publish", "publish {place.inputs}/captions {place.repo} --tag v1.0.0", kept="hub"),
 )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def site_of(folder: Path, models: str | float, database: str | None = None) -> S
         else open_model(f"openai-api/bench/{role}", base_url=models)
         for role in ROLES
     }
-    plan = {"completed": 100, "per_person": 1, "limits": Limits(requests_a_minute=100_000)}
+    plan: dict[str, Any] = {"completed": 100, "per_person": 1, "limits": Limits(requests_a_minute=100_000)}
     return talking(folder, models=True, players=players, database=database, survey=(), comprehension=(), **plan)
 
 
