@@ -107,12 +107,10 @@ def session_of(connection: Connection, token: str | None, now: float) -> Session
 
 
 def seen(connection: Connection, session: Session, now: float) -> None:
-    """Record that the session is in use."""
     connection.execute(update(sessions).where(sessions.c.digest == session.digest).values(seen=now))
 
 
 def end(connection: Connection, session: Session) -> None:
-    """End the session, so that its cookie becomes invalid."""
     connection.execute(delete(sessions).where(sessions.c.digest == session.digest))
 
 

@@ -35,7 +35,6 @@ def consent(connection: Connection, site: Site, place: Place, form: Form) -> Non
 
 
 def survey(connection: Connection, site: Site, place: Place, form: Form) -> None:
-    """The survey about the person."""
     who.keep(connection, site.keys, place.person, "survey", who.read_survey(site.study.design.survey, form))
     who.move(connection, place.person, "instructions", site.clock())
 
@@ -54,7 +53,6 @@ def practice(connection: Connection, site: Site, place: Place, form: Form) -> No
 
 
 def feedback(connection: Connection, site: Site, place: Place, form: Form) -> None:
-    """The feedback was read."""
     who.move(connection, place.person, "comprehension" if site.study.design.comprehension else "work", site.clock())
 
 
@@ -137,13 +135,11 @@ def findings(connection: Connection, site: Site, slot: at.Slot, form: Form) -> N
 
 
 def work(connection: Connection, site: Site, slot: at.Slot, form: Form) -> None:
-    """The answer to an item of a rating task."""
     given = site.tasks[slot.task].read(at.item_of(connection, slot.task, slot.item), form)
     at.keep_answer(connection, site.keys, slot, given, site.clock())
 
 
 def after(connection: Connection, site: Site, slot: at.Slot, form: Form) -> None:
-    """The short survey after an item."""
     at.close(connection, site.keys, slot, who.read_survey(AFTER_TALK, form), site.clock())
 
 

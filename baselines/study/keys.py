@@ -75,12 +75,10 @@ class Keys(SqliteStore):
             return self.connection.execute(told, (person,)).rowcount > 0
 
     def holders(self) -> set[str]:
-        """Everybody who has a key."""
         with self._alone():
             return {person for (person,) in self.connection.execute("SELECT person FROM keys WHERE key != x''")}
 
     def erased(self) -> set[str]:
-        """Everybody whose key was erased."""
         with self._alone():
             return {person for (person,) in self.connection.execute("SELECT person FROM keys WHERE key = x''")}
 

@@ -181,7 +181,6 @@ def change(connection: Connection, site: Site, what: str, form: Form, address: s
 
 
 def add(app: FastAPI, server: Server) -> None:
-    """The page and its forms over HTTP."""
     site = server.site
 
     def shown(session: access.Session, told: str = "") -> HTMLResponse:
@@ -201,8 +200,7 @@ def add(app: FastAPI, server: Server) -> None:
     def changed(request: Request, form: Form) -> Response:
         what, told = request.path_params["what"], ""
         with site.store.writing() as connection:
-            session = server.session(connection, request, coordinator=True)
-            server.known(form, session)
+            session = server.session(connection, request, form, coordinator=True)
             access.seen(connection, session, site.clock())
             if what == "out":
                 access.end(connection, session)

@@ -278,8 +278,7 @@ def _posts(app: FastAPI, server: Server) -> None:
 
     def draft(request: Request, form: Form) -> Response:
         with site.store.writing() as connection:
-            session, name = server.person(connection, request)
-            server.known(form, session)
+            _, name = server.person(connection, request, form)
             slot = at.open_slot(connection, name)
             if slot is not None:
                 slot = clock.go_on(connection, slot, request.cookies.get(CLOCK), site.clock())
@@ -296,16 +295,14 @@ def _posts(app: FastAPI, server: Server) -> None:
 
     def stop(request: Request, form: Form) -> Response:
         with site.store.reading() as connection:
-            session, name = server.person(connection, request)
-            server.known(form, session)
+            session, name = server.person(connection, request, form)
             person = who.person_of(connection, name)
         return HTMLResponse(views.stop_page(site, session, views.Place(person)))
 
     def do(request: Request, form: Form) -> Response:
         what, page, last = request.path_params["what"], None, None
         with site.store.writing() as connection:
-            session, name = server.person(connection, request)
-            server.known(form, session)
+            session, name = server.person(connection, request, form)
             place = views.place_of(connection, site, name, request.cookies.get(CLOCK))
             late = what in _ANSWERS and form.get("here") != [place.here] and place.person.stage not in ENDED
             try:

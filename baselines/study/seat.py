@@ -70,7 +70,6 @@ class Replayed:
 
     @property
     def replies(self) -> tuple[str, ...]:
-        """What the patient has said."""
         return tuple(exchange.patient for exchange in self.exchanges)
 
 

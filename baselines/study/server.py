@@ -112,17 +112,22 @@ class Server:
         if not fine:
             raise Refused(429, "Too many requests", "Please wait a minute and reload the page.")
 
-    def session(self, connection: Connection, request: Request, *, coordinator: bool = False) -> access.Session:
+    def session(
+        self, connection: Connection, request: Request, form: Form | None = None, *, coordinator: bool = False
+    ) -> access.Session:
+        """Who asks; a form has to be from a page of that session."""
         found = access.session_of(connection, request.cookies.get(access.COOKIE), self.site.clock())
         if found is None or (found.person is None) != coordinator:
             self.within_limits(request)
             raise Refused(403, "You are not signed in", _NO_LOGIN if coordinator else NOT_IN)
         self.within_limits(request, found)
+        if form is not None and not access.same(first_text(form, "csrf"), found.csrf):
+            raise Refused(403, "An old page", "This page is from another session. Please reload it.")
         return found
 
-    def person(self, connection: Connection, request: Request) -> tuple[access.Session, str]:
-        """The session of a participant, and who that is."""
-        session = self.session(connection, request)
+    def person(self, connection: Connection, request: Request, form: Form | None = None) -> tuple[access.Session, str]:
+        """As `session` of a participant, and who that is."""
+        session = self.session(connection, request, form)
         assert session.person is not None
         return session, session.person
 
@@ -164,10 +169,6 @@ class Server:
             name.replace("\0", ""): [text.replace("\0", "").replace("\r\n", "\n").strip() for text in texts]
             for name, texts in read.items()
         }
-
-    def known(self, form: Form, session: access.Session) -> None:
-        if not access.same(first_text(form, "csrf"), session.csrf):
-            raise Refused(403, "An old page", "This page is from another session. Please reload it.")
 
     # --- What becomes due ---------------------------------------------------------------------------------------------
 

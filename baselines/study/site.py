@@ -63,7 +63,6 @@ class Site:
     clock: Callable[[], float] = field(default_factory=steady)
 
     def close(self) -> None:
-        """Closes both files."""
         self.store.close()
         self.keys.close()
 

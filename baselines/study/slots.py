@@ -129,7 +129,6 @@ def without_episode(connection: Connection, *conditions: ColumnElement[bool]) ->
 
 
 def slot_of(connection: Connection, number: int) -> Slot:
-    """A slot by its number."""
     (slot,) = _slots(connection, _BY_NUMBER, slot_id=number)
     return slot
 
@@ -156,7 +155,6 @@ def offers_of(connection: Connection, *, talks: bool = True) -> list[Offer]:
 
 
 def item_of(connection: Connection, task: str, name: str) -> Item:
-    """An item of the study."""
     return item_in(connection.execute(_ITEM, {"of": task, "name": name}).one())
 
 
@@ -373,5 +371,4 @@ def answered(connection: Connection, keys: Keys, person: str) -> list[tuple[Slot
 
 
 def is_said(connection: Connection, slot: Slot, client: str) -> bool:
-    """Whether a message is already stored."""
     return connection.execute(_IS_SAID, {"slot_id": slot.id, "sent": client}).first() is not None

@@ -49,7 +49,6 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Closes the database."""
         if self._serving is not None:
             self._serving.close()
         if self._lock is not None:

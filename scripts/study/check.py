@@ -33,8 +33,6 @@ Model = Annotated[str, typer.Option(metavar="MODEL", help="Model that will take 
 
 @dataclass(frozen=True, kw_only=True)
 class Checking:
-    """Options of the command."""
-
     study: Folder
     data: Annotated[str | None, typer.Argument(metavar="RUN|DATA", help="Corpus or release to serve.")] = None
     patient: Model = "the patient's model"

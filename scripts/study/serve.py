@@ -59,8 +59,6 @@ _SOURCES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Serving:
-    """Options of the command."""
-
     data: Annotated[
         str,
         typer.Argument(
@@ -160,11 +158,10 @@ def _trying(connection: Connection, site: Site, now: float) -> tuple[str, str]:
     return name, token
 
 
-def rehearsing(options: Serving, *, cases: int | None = None) -> Site:
-    """The site of a rehearsal, without a server; with only `cases` cases if that is given. Close it."""
+def rehearsing(options: Serving) -> Site:
+    """The site of a rehearsal, without a server. Close it."""
     options = _rehearsing(options)
-    study = read_study(options.study)
-    return _site(options, study if cases is None else replace(study, design=replace(study.design, cases=cases)))
+    return _site(options, read_study(options.study))
 
 
 def rehearsed(options: Serving, people: int) -> None:

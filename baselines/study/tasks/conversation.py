@@ -27,8 +27,6 @@ ROWS = 3
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One of the two tasks."""
-
     name: TaskName
     task: Task
     title: str = "Conversation"
@@ -49,7 +47,6 @@ class Conversation:
         return {"lines": lines, "beside": beside, "categories": CATEGORIES, "task": self.name}
 
     def practice(self) -> Item:
-        """A made-up chart."""
         lines = [
             ("Patient", "52 years, female. Works in a bakery."),
             ("Reason for the encounter", "Follow-up after a new diagnosis of high blood pressure."),
@@ -63,7 +60,6 @@ class Conversation:
         return Item("practice", self.name, "practice", {"lines": lines})
 
     def feedback(self, item: Item, given: Mapping[str, Any]) -> str:
-        """What happens to a message."""
         told = (
             "In a real conversation the patient now answers, and the clock stands still until the answer is there. "
             "Patients seldom say at once what troubles them: open questions and an answer to what they feel help."

@@ -32,8 +32,6 @@ from loaders.threemdbench import NAMES
 
 
 class Diagnosis:
-    """Naming the diagnosis of a case without dialogue."""
-
     name: TaskName = "diagnosis"
     title = "Name the diagnosis"
 

@@ -21,8 +21,6 @@ PAIRS = 100  # as in the paper
 
 
 class Pairs:
-    """Rating of lay captions beside expert captions."""
-
     name: TaskName = "pairs"
     title = "Rate the lay caption"
 

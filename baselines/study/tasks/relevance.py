@@ -33,8 +33,6 @@ _UNSEEN = "Does it go with the diagnosis, and does it help to decide? (Later the
 
 
 class Relevance:
-    """Marking of complaints."""
-
     name: TaskName = "relevance"
     title = "Is it relevant?"
 

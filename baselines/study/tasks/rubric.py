@@ -48,8 +48,6 @@ _FAMILIES = re.compile(
 
 
 class Rubric:
-    """Scoring of finished consultations."""
-
     name: TaskName = "rubric"
     title = "Rate the consultation"
 
