@@ -10,7 +10,7 @@ it is printed apart. Printed for each size:
 
   named      how many of the 200 pairs are among those worth comparing (`candidates`), how many end in one cluster, and
              how many pairs are compared in all
-  CPU        seconds of the search for these pairs, and of all that curation does beyond the first look and reading
+  CPU        seconds of the search for these pairs, and of all that curation does beyond the first look
   memory     of the process at most; then its growth by a picture, and the exponents of growth
 
 Exit status 1 where a goal is missed.
@@ -19,14 +19,12 @@ Exit status 1 where a goal is missed.
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import random
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -72,45 +70,26 @@ def drawn(number: int) -> Grey:
     return np.asarray(np.clip(ground, 0, 255), np.uint8)
 
 
-def distractors(count: int) -> list[File]:
-    """Drawn pictures as files."""
-    return [File(f"d{number:07}", Path("drawn"), held=partial(_read, _png, number)) for number in range(count)]
-
-
-def _png(number: int) -> bytes:
-    data = io.BytesIO()
-    Image.fromarray(drawn(number)).save(data, "PNG", compress_level=0)
-    return data.getvalue()
-
-
-def planted(photos: Path) -> list[File]:
-    """Photos and a part of each, one after the other; in the order of their digests they lie among all others."""
+def made(photos: Path, folder: Path, count: int) -> list[File]:
+    """Photos and a part of each, one after the other, and so many drawn pictures, written into a folder; in the order
+    of their digests the former lie among the latter."""
     draw = random.Random(1)
-    paths = sorted(path for path in photos.rglob("*.jpg"))
+    paths = sorted(photos.rglob("*.jpg"))
     if len(paths) < PLANTED:
         raise InputError(photos, found=f"{len(paths)} JPEG files", expected=f"{PLANTED} photos")
-    made = []
+    files = []
     for number, path in enumerate(draw.sample(paths, PLANTED)):
         image = Image.open(path).convert("RGB")
         width, height = round(image.width * SHARE), round(image.height * SHARE)
         left, top = draw.randint(0, image.width - width), draw.randint(0, image.height - height)
-        part = jpeg(image.crop((left, top, left + width, top + height)), 80)
-        made.append(File(f"p{number:03} photo", path, held=partial(_read, path.read_bytes)))
-        made.append(File(f"p{number:03} part of it", path, held=partial(_read, bytes, part)))
-    return made
-
-
-_reading = 0.0
-
-
-def _read(read: Callable[..., bytes], *asked: Any) -> bytes:
-    """What `read` gives, with its CPU seconds added to `_reading`: a real file is read in no time."""
-    global _reading
-    started = time.process_time()
-    try:
-        return read(*asked)
-    finally:
-        _reading += time.process_time() - started
+        part = folder / f"p{number:03}.jpg"
+        part.write_bytes(jpeg(image.crop((left, top, left + width, top + height)), 80))
+        files += [File(f"p{number:03} photo", path), File(f"p{number:03} part of it", part)]
+    for number in range(count):
+        picture = folder / f"d{number:07}.png"
+        Image.fromarray(drawn(number)).save(picture, compress_level=1)
+        files.append(File(picture.stem, picture))
+    return files
 
 
 def looked_at(files: Sequence[File], index: Path) -> None:
@@ -118,13 +97,12 @@ def looked_at(files: Sequence[File], index: Path) -> None:
     started = time.process_time()
     with single_threaded_opencv(), Index(index) as memory:
         examine(files, memory, engine=Threads())
-    seconds = time.process_time() - started - _reading
+    seconds = time.process_time() - started
     output.print(f"first looks: {len(files):,} pictures, {1000 * seconds / len(files):.1f} ms of CPU each")
 
 
-def tried(photos: Path, size: int, index: Path) -> dict[str, Any]:
-    """What comes of the planted pairs among so many drawn pictures, and what it costs."""
-    files = [*planted(photos), *distractors(size)]
+def tried(files: Sequence[File], index: Path) -> dict[str, Any]:
+    """What comes of the planted pairs among the others, and what it costs."""
     search: list[tuple[Candidates, Sequence[Content], float]] = []
 
     def searched(contents: Sequence[Content]) -> Candidates:
@@ -135,9 +113,9 @@ def tried(photos: Path, size: int, index: Path) -> dict[str, Any]:
 
     with tempfile.TemporaryDirectory() as folder, patch.object(duplicates, "candidates", searched):
         own = Path(shutil.copy(index, folder))
-        before, started = _reading, time.process_time()
+        started = time.process_time()
         curation = curate(files, index=own)
-        seconds = time.process_time() - started - (_reading - before)
+        seconds = time.process_time() - started
     [(found, contents, searching)] = search
     place = {content.digest: at for at, content in enumerate(contents)}
     named = set(map(tuple, found.pairs.tolist()))
@@ -162,9 +140,9 @@ def main(arguments: Sequence[str]) -> Measured:
     parser.add_argument("--sizes", type=int, nargs="+", default=[5000, 20000])
     asked = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        index = Path(folder, "index.sqlite")
-        looked_at([*planted(asked.folder), *distractors(max(asked.sizes))], index)
-        return _shown([apart(tried, asked.folder, size, index) for size in asked.sizes])
+        index, files = Path(folder, "index.sqlite"), made(asked.folder, Path(folder), max(asked.sizes))
+        looked_at(files, index)
+        return _shown([apart(tried, files[: 2 * PLANTED + size], index) for size in asked.sizes])
 
 
 def _shown(results: Sequence[dict[str, Any]]) -> Measured:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import itertools
 import json
 import random
 import tempfile
@@ -48,16 +49,11 @@ def write_dump(folder: Path, size: int) -> tuple[Path, Path, int]:
             flair = FLAIR if number % _KEPT == 0 else None
             post = {"id": f"p{number:06d}", "author": f"user{number}", "title": "A question", "selftext": "It hurts."}
             written += packed.write(_line({**post, "link_flair_text": flair, "created_utc": number, "edited": False}))
-    number = 0
+    numbers = itertools.count(1)
     with comments.open("wb") as file, packer.stream_writer(file) as packed:
         while written < size:
-            lines = []
-            for _ in range(_BLOCK):
-                number += 1
-                lines.append(_line(_comment(number, draw.choice(texts), draw)))
-            block = b"".join(lines)
-            packed.write(block)
-            written += len(block)
+            made = (_comment(number, draw.choice(texts), draw) for number in itertools.islice(numbers, _BLOCK))
+            written += packed.write(b"".join(map(_line, made)))
     return submissions, comments, written
 
 
