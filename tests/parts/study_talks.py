@@ -219,7 +219,8 @@ def visiting(site: Site, **replies: Any) -> TestClient:
 
 def settled(client: TestClient) -> None:
     """Wait until every reply and episode that is due is there."""
-    beside(client).call(client.app.state.server.replies.settled)  # type: ignore[attr-defined]
+    replies: Replies = client.app.state.server.replies  # type: ignore[attr-defined]
+    beside(client).call(replies.settled)
 
 
 def beside(client: TestClient) -> BlockingPortal:
