@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -179,7 +179,7 @@ class Reach:
     parts: dict[str, str] = field(default_factory=dict)
     files: set[Path] = field(default_factory=set)
     folders: set[Path] = field(default_factory=set)
-    _places: _Places = field(default_factory=lambda: _Places())
+    _found: dict[str, ModuleSpec | None] = field(default_factory=dict)
     _tried: set[str] = field(default_factory=set)  # names that were looked for as modules; most of them are none
 
     def add_definition(self, module: str, name: str) -> None:
@@ -213,8 +213,18 @@ class Reach:
                 waiting += source.whole.imports
 
     def _source(self, module: str) -> _Source | None:
-        place = self._places.find(module)
-        return _parsed(module, place.file, *_stamp(place.file)) if place is not None and place.file else None
+        spec = self._spec(module)
+        path = Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
+        return _parsed(module, path, *_stamp(path)) if path else None
+
+    def _spec(self, module: str) -> ModuleSpec | None:
+        """Where a module of the project is, found without importing it; None for anything else."""
+        if module not in self._found:
+            package = module.rpartition(".")[0]
+            above = self._spec(package) if package else None
+            folders = above.submodule_search_locations if above else None
+            self._found[module] = _top(module) if not package else folders and PathFinder.find_spec(module, folders)
+        return self._found[module]
 
     def _add_place(self, source: _Source) -> None:
         if source.path in self.files:
@@ -270,57 +280,23 @@ def _bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
 # --- Where it lies ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """The file of a module, if it has one, and for a package what finds modules in its folder."""
-
-    file: Path | None
-    inside: FileFinder | None = None
-
-
-class _Places:
-    """Where modules are. Each folder is listed once: most names that might be a module are not."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, _Place | None] = {}
-
-    def find(self, module: str) -> _Place | None:
-        """The place of a module of the project, None for anything else."""
-        if module not in self._found:
-            package = module.rpartition(".")[0]
-            above = self.find(package) if package else None
-            self._found[module] = _below(above, module) if package else _top(module)
-        return self._found[module]
-
-
-def _below(above: _Place | None, module: str) -> _Place | None:
-    spec = above.inside.find_spec(module) if above and above.inside else None
-    if spec is None:
-        return None
-    folders = spec.submodule_search_locations
-    return _Place(Path(spec.origin) if spec.origin else None, _finder(folders[0]) if folders else None)
-
-
-def _finder(folder: Path | str) -> FileFinder:
-    return FileFinder(str(folder), (SourceFileLoader, SOURCE_SUFFIXES))
-
-
-def _top(module: str) -> _Place | None:
+def _top(module: str) -> ModuleSpec | None:
     if module in sys.stdlib_module_names:
         return None
+    spec = _spec_of_script(module) or find_spec(module)
+    if spec is None:
+        return None
+    place = next(iter(spec.submodule_search_locations or ()), spec.origin or "")
+    library = {"site-packages", "dist-packages"} & set(Path(place).parts)
+    return None if library and module not in _OURS and module not in _plugins() else spec
+
+
+def _spec_of_script(module: str) -> ModuleSpec | None:
+    """A script that Python runs has no place of its own that `find_spec` could tell."""
     loaded = sys.modules.get(module)
-    spec = find_spec(module) if loaded is None else None
-    paths = getattr(loaded, "__path__", None) or (spec and spec.submodule_search_locations) or ()
-    place = getattr(loaded, "__file__", None) or (spec and spec.origin) or next(iter(paths), None)
-    path = Path(place or "")
-    if not place or not (path.suffix == ".py" or path.is_dir()):
+    if loaded is None or getattr(loaded, "__spec__", None) is not None:
         return None
-    library = {"site-packages", "dist-packages"} & set(path.parts)
-    if library and module not in _OURS and module not in _plugins():
-        return None
-    if path.suffix != ".py":
-        return _Place(None, _finder(path))
-    return _Place(path, _finder(path.parent) if path.name == "__init__.py" else None)
+    return ModuleSpec(module, None, origin=getattr(loaded, "__file__", None))
 
 
 @cache
