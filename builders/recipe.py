@@ -16,7 +16,7 @@ import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -144,9 +144,11 @@ class Build(Generic[Chosen]):
         options: ModelOptions = self.options
         texts = prompts(options.prompts)
         if options.model is None:
-            for option, given in (("--base-url", " ".join(options.base_url)), ("--prompts", options.prompts)):
-                if given:
-                    raise InputError(option, found=str(given), expected="--model NAME: no model is asked")
+            for one in fields(ModelOptions):
+                given = getattr(options, one.name)
+                if one.name in ModelOptions.__annotations__ and given != one.default:
+                    option, found = f"--{one.name.replace('_', '-')}", given[0] if one.name == "base_url" else given
+                    raise InputError(option, found=str(found), expected="--model NAME: no model is asked")
             return None
         model = open_model(options.model, base_url=options.base_url, timeout=options.timeout, any_temperature=True)
         bucket = self.store if self.store.anywhere else None

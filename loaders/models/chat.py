@@ -65,7 +65,7 @@ def open_model(
 
     `base_url` is the address of the server, or those of several that serve the same model (`servers`).
     `timeout` is in seconds per try, rounded up to whole ones; `max_retries` is the number of tries after the first;
-    a busy server is waited for beyond them (`tries.RATE_LIMIT`).
+    a busy server is waited for beyond them (`messages.PATIENCE`), unless another one serves the same model.
     With `any_temperature`, a model that refuses the temperature is asked at its own, instead of failing.
     Between tries it waits 1, 2, 4, … up to 60 s, or what the server asks for (`sleep` does the waiting).
 

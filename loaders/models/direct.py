@@ -280,7 +280,7 @@ def plain(reply: Reply) -> Answer | None:
     if choice.get("logprobs") or choice.get("error"):
         return None
     details = usage.get("completion_tokens_details") or {}
-    thought = not isinstance(details, dict) or details.get("reasoning_tokens") or "<think" in marked(text)
-    if thought or not text.strip():
+    thought = not isinstance(details, dict) or details.get("reasoning_tokens") or "<think" in text
+    if thought or marked(text) != text or not text.strip():
         return None
     return Answer(text, counted(asked), counted(answered), _STOPS[stop], served=served(model))

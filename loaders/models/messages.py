@@ -21,6 +21,10 @@ Whoever keeps the names sets it, and resets it when the answer arrives.
 """
 
 
+PATIENCE: ContextVar[float] = ContextVar("patience", default=300.0)
+"""Seconds that a request waits for a busy server that does not say for how long: none where others can answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One turn of a conversation. Images are files or the bytes of files (PNG, JPEG, GIF, WebP)."""

@@ -17,11 +17,13 @@ _BEGUN = (
     r"<\|channel\|>analysis<\|message\|>|<unused94>(?:thought\n)?|<\|channel>thought\n|<\|START_THINKING\|>|<seed:think>"
     r"|\[THINK\]|◁think▷|## Thinking\n(?=.*\n## Final Response\n)"
 )
+_FINAL = r"(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final(?:<\|constrain\|>|[^<])*<\|message\|>"
 _ENDED = (
-    r"(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final(?:<\|constrain\|>|[^<])*<\|message\|>|<unused95>|<channel\|>"
+    rf"{_FINAL}|<unused95>|<channel\|>"
     r"|<\|END_THINKING\|>(?:<\|START_RESPONSE\|>)?|</seed:think>|\[/THINK\]|◁/think▷|\n## Final Response\n"
 )
 _THOUGHT = re.compile(rf"\A\s*(?:{_BEGUN})(.*?)(?:({_ENDED})|\Z)", re.DOTALL)
+_UNTHOUGHT = re.compile(rf"\A\s*{_FINAL}")
 _LAST = re.compile(r"<\|(?:end|return|END_RESPONSE)\|>\s*\Z")
 
 
@@ -64,11 +66,14 @@ def _whole(choice: Any) -> Any:
 
 
 def marked(text: str) -> str:
-    """A text whose thought is marked with `<think>`, whatever its model marks it with; the text itself if with nothing.
+    """A text whose thought is marked with `<think>`, whatever its model marks it with; the text itself if with nothing,
+    and the answer alone of a model that marks only that.
 
     >>> marked("<unused94>thought\\nHm.<unused95>A pocket of pus."), marked("[THINK]Hm")
     ('<think>Hm.</think>A pocket of pus.', '<think>Hm')
     """
+    if found := _UNTHOUGHT.match(text):
+        return _LAST.sub("", text[found.end() :])
     if (found := _THOUGHT.match(text)) is None:
         return text
     return f"<think>{found[1]}" + f"</think>{_LAST.sub('', text[found.end() :])}" * (found[2] is not None)

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from loaders.errors import ModelError, ModelRefused
-from loaders.models.messages import Answer, ChatModel, Decoding, Message
+from loaders.models.messages import PATIENCE, Answer, ChatModel, Decoding, Message
 
 
 class Servers(ChatModel):
     """The same model at several addresses, opened once each; its name and identity are those of the first.
 
     Which server is asked depends on how a conversation begins, so that each finds its cached prefixes again. A server
-    that fails is asked last from then on.
+    that fails is asked last from then on, and so is one that stays busy through all retries; only the last one left is
+    waited for.
     """
 
     def __init__(self, models: Sequence[ChatModel]) -> None:
@@ -40,7 +41,9 @@ class Servers(ChatModel):
     ) -> Answer:
         """The model's next turn. Raises ModelError if all servers fail, and what `ChatModel.ask` raises."""
         failure: ModelError | None = None
-        for at in self._order(messages):
+        *others, last = self._order(messages)
+        for at in (*others, last):
+            patience = PATIENCE.set(PATIENCE.get() if at == last else 0)
             try:
                 return await self._models[at].ask(messages, json_schema=json_schema, **decoding)
             except ModelRefused:
@@ -48,6 +51,8 @@ class Servers(ChatModel):
             except ModelError as error:
                 failure = failure or error
                 self._failed.add(at)
+            finally:
+                PATIENCE.reset(patience)
         if len(self._failed) == len(self._models):
             self._failed.clear()
         assert failure is not None

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 from loaders.errors import BedsideError, ModelError, ModelRefused, how_many
 from loaders.models.failures import cause_of, cleaned, garbled, late, passing, said_in, unusable
-from loaders.models.messages import REQUEST, Answer, Message
+from loaders.models.messages import PATIENCE, REQUEST, Answer, Message
 from loaders.models.waiting import waiting
 
 LONGEST_BACKOFF = 60.0  # seconds between two tries if the server does not say how long
-RATE_LIMIT = 300.0  # seconds that a request waits for a server that is busy and does not say for how long
 LONGEST_ANSWER = 1_000_000  # characters, thoughts included: they are stored, and read once more in every turn
 LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is treated as down
 REFUSED = "refused the request or failed"
@@ -81,11 +80,11 @@ class Tries:
         """Seconds to wait before the next try; None if there is none, or if it could not help.
 
         All tries count except those that met a busy server, which passes with time: if retries are allowed at all, it
-        is waited for as often as that, and until `RATE_LIMIT` seconds are spent.
+        is waited for as often as that, and until the seconds of `PATIENCE` are spent.
         """
         cause = cause_of(error)
         if _limited(cause):
-            over = limits >= self.max_retries and (self.max_retries == 0 or waited >= RATE_LIMIT)
+            over = limits >= self.max_retries and (self.max_retries == 0 or waited >= PATIENCE.get())
         else:
             over = attempt - limits >= self.max_retries
         if over or not passing(error) or _spent(cause):

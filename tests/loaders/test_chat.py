@@ -23,13 +23,13 @@ from loaders.errors import InputError, MissingExtra, ModelError, ModelRefused
 from loaders.models import chat, tries
 from loaders.models.answers import AnswerStore, gather_bounded
 from loaders.models.chat import THOUGHTS, open_model
-from loaders.models.messages import REQUEST, Answer, ChatModel, Message
+from loaders.models.messages import PATIENCE, REQUEST, Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted
-from loaders.models.tries import RATE_LIMIT
 from loaders.models.waiting import waiting, watched
 from tests.parts.chat_server import Body, ChatServer, Fault, Reply, completion, cut, hang, raw, status
 from tests.parts.tiny_chat import MISSING, tiny_chat_server
 
+RATE_LIMIT = PATIENCE.get()
 KEY = "sk-local-0123456789"
 PNG = b"\x89PNG\r\n\x1a\n" + b"rest of a picture"
 PROMPT = "Say in plain words: abscess of 3 cm in the left lobe of the liver."
@@ -903,6 +903,13 @@ def test_a_thought_is_told_from_the_answer_whatever_marks_it(server: ChatServer,
         assert (answer.text, answer.thought) == ("Pus.", "Hm.")
 
 
+@both_ways
+def test_the_marks_of_an_answer_without_a_thought_are_none_of_it(server: ChatServer, calm: Calm) -> None:
+    server.reply = "<|channel|>final<|message|>Pus.<|return|>"
+    answer = ask(opened(server, calm))
+    assert (answer.text, answer.thought) == ("Pus.", None)
+
+
 @pytest.mark.parametrize("text", ["<think>hm hm", "Hm, hm.</think>\nA pocket of", "Hm, hm, hm"])
 def test_a_thought_within_the_text_is_one_too(server: ChatServer, calm: Calm, text: str) -> None:
     # The start of a thought may stand in the model's template, so that only its end is in the text.
@@ -981,6 +988,18 @@ def test_conversations_are_shared_and_move_on_where_a_server_fails(server: ChatS
         assert model.identity["name"] == "openai-api/local/some-model"
         server.faults.clear()
         assert all_asked() == [20, 1], "after all have failed, each is taken for well again"
+
+
+def test_a_busy_server_is_waited_for_only_if_no_other_answers(server: ChatServer, calm: Calm) -> None:
+    with ChatServer("Pus.") as second:
+        model = open_model("openai-api/local/m", base_url=[server.base_url, second.base_url], sleep=calm, max_retries=2)
+        first, other = (server, second) if ask(model).text == "A pocket of pus." else (second, server)
+        first.faults += [status(503)] * 99
+        assert ask(model).text == ("Pus." if other is second else "A pocket of pus.")
+        assert calm.waits == [1, 2] and ask(model) and calm.waits == [1, 2]
+        other.faults += [status(429)] * 3
+        first.faults[5:] = []
+        assert ask(model) and calm.waits[2:] == [1, 2, 1, 2, 4, 8, 16], "none is left but the one that is waited for"
 
 
 def test_each_server_of_a_model_of_vllm_is_asked(

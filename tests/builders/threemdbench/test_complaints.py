@@ -173,11 +173,14 @@ def test_prompts_that_cannot_be_used(tmp_path: Path, name: str, data: bytes, fou
     assert error.value.found == found
 
 
-def test_prompts_without_a_model_to_read_them_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("option", ["--prompts", "--timeout", "--concurrency"])
+def test_what_only_a_model_heeds_is_refused_without_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
     (tmp_path / "facts.md").write_text("Name facts of {{diagnosis}}.", encoding="utf-8")
-    build = ["build", "3mdbench", "--source", "sample", "--out", str(tmp_path / "out"), "--prompts", str(tmp_path)]
-    assert execute(build) == 2
-    assert "--prompts" in (said := capsys.readouterr().err) and "no model is asked" in said
+    given = [option, str(tmp_path) if option == "--prompts" else "9"]
+    assert execute(["build", "3mdbench", "--source", "sample", "--out", str(tmp_path / "out"), *given]) == 2
+    assert option in (said := capsys.readouterr().err) and "no model is asked" in said
 
 
 # --- Temperaments -----------------------------------------------------------------------------------------------------
