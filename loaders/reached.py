@@ -223,7 +223,8 @@ class Reach:
             package = module.rpartition(".")[0]
             above = self._spec(package) if package else None
             folders = above.submodule_search_locations if above else None
-            self._found[module] = _top(module) if not package else folders and PathFinder.find_spec(module, folders)
+            spec = PathFinder.find_spec(module, folders) if folders else None
+            self._found[module] = spec if package else _top(module)
         return self._found[module]
 
     def _add_place(self, source: _Source) -> None:

@@ -68,7 +68,6 @@ class Local:
         return self._pool
 
     def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:
-        """As `Engine.each`."""
         if self.slots == 1:
             for name, unit in units:
                 yield name, task(name, unit)

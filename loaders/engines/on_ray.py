@@ -77,18 +77,15 @@ class OnRay:
         ray.shutdown()
 
     def narrowed(self, slots: int) -> AbstractContextManager[OnRay]:
-        """As `Engine.narrowed`."""
         narrow = copy(self)
         narrow.slots = narrow._window = min(slots, self.slots)
         return nullcontext(narrow)
 
     @property
     def machines(self) -> tuple[str, ...]:
-        """As `Engine.machines`."""
         return tuple(sorted(self._machines))
 
     def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:
-        """As `Engine.each`."""
         sent = pickled(task, where)
         # as it will be unpickled there: what was opened here is not part of it
         expected = fingerprint(pickle.loads(sent))

@@ -24,7 +24,6 @@ class Threads:
         self.machines: tuple[str, ...] = ()
 
     def narrowed(self, slots: int) -> AbstractContextManager[Threads]:
-        """As `Engine.narrowed`."""
         return nullcontext(Threads(min(slots, self.slots)))
 
     def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:

@@ -66,15 +66,12 @@ class Bucket:
         return client(self._scheme)
 
     def read(self, name: str) -> bytes | None:
-        """As `Store.read`."""
         return self._sought(name, lambda path: bytes(self._files.cat_file(path)))
 
     def size(self, name: str) -> int | None:
-        """As `Store.size`."""
         return self._sought(name, lambda path: int(self._files.info(path)["size"]))
 
     def put(self, name: str, data: bytes) -> None:
-        """As `Store.put`."""
         self._asked(name, lambda path: self._files.pipe_file(path, data))
 
     def create(self, name: str, data: bytes) -> bool:
@@ -100,13 +97,11 @@ class Bucket:
         return self._asked(name, write)
 
     def list(self, folder: str) -> list[str]:
-        """As `Store.list`."""
         below = len(self._root) + 1
         paths = self._sought(folder, lambda path: list[str](self._files.find(path)))
         return sorted(path[below:] for path in paths or ())
 
     def held(self, own: Path) -> AbstractContextManager[Callable[[], None]]:
-        """As `Store.held`."""
         return leased(self, own)
 
     def _sought(self, name: str, ask: Callable[[str], Done]) -> Done | None:

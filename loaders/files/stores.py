@@ -82,21 +82,17 @@ class Folder:
         return read_file(path) if is_there(path) else None
 
     def size(self, name: str) -> int | None:
-        """As `Store.size`."""
         path = self.path(name)
         return path.stat().st_size if is_there(path) else None
 
     def put(self, name: str, data: bytes) -> None:
-        """As `Store.put`."""
         write_whole(self.path(name), data)
 
     def create(self, name: str, data: bytes) -> bool:
-        """As `Store.create`."""
         path = self.path(name)
         return not is_there(path) and write_first(path, data)
 
     def list(self, folder: str) -> list[str]:
-        """As `Store.list`."""
         try:
             return sorted(f"{folder}/{name}" for name in os.listdir(self.path(folder)))  # noqa: PTH208 - names alone
         except FileNotFoundError:

@@ -113,11 +113,10 @@ def open_model(
     if key != key.strip() or not key.isascii() or not key.isprintable():
         raise ModelError(name, found="its API key holds a space, line break or other character that no key contains")
     found = InspectModel(model, name=name, timeout=timeout, max_retries=max_retries, base_url=base_url, sleep=sleep)
-    if provider in PROVIDERS:
-        found = found.directly()
-    if any_temperature:
-        found.wanted = ()
-    return found.opened_by(partial(opening, base_url=base_url))
+    found.wanted = () if any_temperature else (TEMPERATURE,)
+    found.direct = Direct(model, math.ceil(timeout)) if provider in PROVIDERS else None
+    found.again = partial(opening, base_url=base_url)
+    return found
 
 
 def _check_certificates(name: str) -> None:
@@ -156,6 +155,10 @@ class InspectModel(ChatModel):
     stand_in = False
     wanted: Collection[str] = (TEMPERATURE,)
     """What a request is never sent without (`refused`)."""
+    direct: Direct | None = None
+    """Who asks without inspect_ai in between wherever the result is the same."""
+    again: Callable[[], ChatModel] | None = None
+    """Opens this model in another process: a client with its connections cannot be sent there."""
 
     def __init__(
         self,
@@ -178,31 +181,19 @@ class InspectModel(ChatModel):
         }
         secrets = secrets_of(getattr(model.api, "api_key", None), base_url)
         self._tries = Tries(self.name, math.ceil(timeout), max_retries, secrets, partial(_retry_after, model), sleep)
-        self._direct: Direct | None = None
         self._thinks: bool | None = None  # not known yet
         self._without: frozenset[str | int] = frozenset()  # what its server refuses: parts, and the hashes of pictures
         self._logged = False
-        self._again: Callable[[], ChatModel] | None = None
-
-    def opened_by(self, again: Callable[[], ChatModel]) -> Self:
-        """This model, which another process opens by calling `again`: a client with its connections cannot be sent."""
-        self._again = again
-        return self
-
-    def directly(self) -> Self:
-        """This model, asked without inspect_ai in between wherever the result is the same."""
-        self._direct = Direct(self._model, self._tries.timeout)
-        return self
 
     def __copy__(self) -> Self:
         mine = object.__new__(type(self))
-        mine.__dict__.update(self.__dict__, _again=None)
+        mine.__dict__.update(self.__dict__, again=None, direct=None)
         return mine
 
     def __reduce__(self) -> tuple[Callable[[], ChatModel], tuple[()]]:
-        if self._again is None:
+        if self.again is None:
             raise TypeError(f"{self.name} plays a role in an evaluation, which is of one process")
-        return self._again, ()
+        return self.again, ()
 
     @property
     def identity(self) -> dict[str, str]:
@@ -214,7 +205,6 @@ class InspectModel(ChatModel):
         mine._model = copy.copy(self._model)
         mine._model._set_role(role)
         mine._logged = True
-        mine._direct = None
         return mine, mine._model
 
     async def ask(
@@ -252,9 +242,9 @@ class InspectModel(ChatModel):
 
             async def ask(request: str, asked: Asked = asked) -> Answer:
                 generate = partial(self._generated, asked, room, request)
-                if self._direct is not None:
+                if self.direct is not None:
                     drawn = (room, asked.left, *sorted(asked.decoding.items()), json.dumps(asked.json_schema))
-                    answer = await self._direct.ask(asked.messages, drawn, request, generate)
+                    answer = await self.direct.ask(asked.messages, drawn, request, generate)
                     if answer is not None:
                         return answer
                 return answer_of(await generate(self._model))

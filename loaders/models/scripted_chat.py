@@ -54,27 +54,17 @@ def _echo(messages: Sequence[Message]) -> str:
     return next((message.text for message in reversed(messages) if message.role == "user"), "")
 
 
-def _silent(messages: Sequence[Message]) -> str:
-    return ""
-
-
-def _prose(messages: Sequence[Message]) -> str:
-    return "Of course! This picture shows how things look inside the body, and everything seems to be where it belongs."
-
-
-def _broken_json(messages: Sequence[Message]) -> str:
-    return '```json\n{"answer": "The picture shows the chest", "notes": ["cut off before'
-
-
 def _down(messages: Sequence[Message]) -> str:
     found = "gave no answer in 1 try; the last error: the model is down by design"
     raise ModelError("scripted/down", found=found, do="Choose another model")
 
 
+_PROSE = "Of course! This picture shows how things look inside the body, and everything seems to be where it belongs."
+_BROKEN = '```json\n{"answer": "The picture shows the chest", "notes": ["cut off before'
 _SCRIPTS: dict[str, Script] = {
     "echo": _echo,
-    "silent": _silent,
-    "prose": _prose,
-    "broken-json": _broken_json,
+    "silent": lambda messages: "",
+    "prose": lambda messages: _PROSE,
+    "broken-json": lambda messages: _BROKEN,
     "down": _down,
 }

@@ -306,7 +306,7 @@ def test_connections_end_with_their_loop(server: ChatServer, caplog: pytest.LogC
     loop.run_until_complete(model.ask(HELLO, temperature=0, max_tokens=5))
     loop.run_until_complete(loop.shutdown_asyncgens())
     loop.close()
-    assert len(model._direct._lines) == 1  # type: ignore[attr-defined]
+    assert len(model.direct._lines) == 1  # type: ignore[attr-defined]
     del model
     gc.collect()
     assert "Unclosed" not in caplog.text
