@@ -32,6 +32,7 @@ from scripts.terminal.tables import Number
 _COLUMNS = ("image_id", "gate", "outcome", "evidence", "reason", "judge", "why", "expert_caption", "layman_caption")
 """The columns of the list that `--write` makes."""
 _OUTCOMES = ("fail a gate", "doubtful", "pass")
+CONCURRENCY, ANSWERS = 16, Path("audit.answers.sqlite")
 
 
 def command(
@@ -65,9 +66,9 @@ def command(
     base_url: list[str] = typer.Option(
         [], metavar="URL", help="Address of the judge's server. May be repeated: several servers share the requests."
     ),
-    concurrency: int = typer.Option(16, min=1, help="Maximum concurrent requests to the judge."),
+    concurrency: int = typer.Option(CONCURRENCY, min=1, help="Maximum concurrent requests to the judge."),
     answers: Path = typer.Option(
-        Path("audit.answers.sqlite"),
+        ANSWERS,
         metavar="FILE",
         help="File that stores the paid answers, for reuse.",
         callback=file_outside_releases,
@@ -82,9 +83,14 @@ def command(
     Examples: `bedside audit pairs.json`, `bedside audit official --split test --show 0 --write failures.csv`,
     `bedside audit pairs.json --judge openai/gpt-4o-mini --judge-passed 200 --write broken.csv`
     """
-    for option, value in (("--judge-passed", judge_passed), ("--base-url", " ".join(base_url))):
-        if value and judge is None:
-            raise InputError(option, found="no judge", expected="a chat model to ask", do="Name it with --judge")
+    of_judge = {
+        "--judge-passed": judge_passed,
+        "--base-url": base_url,
+        "--concurrency": concurrency != CONCURRENCY,
+        "--answers": answers != ANSWERS,
+    }
+    if judge is None and (unheeded := next((option for option, given in of_judge.items() if given), "")):
+        raise InputError(unheeded, found="no judge", expected="a chat model to ask", do="Name it with --judge")
     if write:
         check_folder(write.parent)
         refuse_other(write, [table_bytes(_COLUMNS, ())], what="list of failures")

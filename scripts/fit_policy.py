@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import typer
@@ -27,6 +26,8 @@ from loaders.opened import open_data
 from scripts.terminal.console import output, table
 from scripts.terminal.options import LAST_SEED, file_outside_releases
 from scripts.terminal.progress import Bars
+
+MOST = 2_000
 
 
 def command(
@@ -54,7 +55,7 @@ def command(
     corpus: str = typer.Option(
         "sample", metavar="DATA", help="Cases to play: sample, medconceal[@TAG], a release folder."
     ),
-    most: int = typer.Option(2_000, min=100, help="Maximum turns to label."),
+    most: int = typer.Option(MOST, min=100, help="Maximum turns to label."),
     base: Path | None = typer.Option(
         None, metavar="FILE", help="Policy with the constants other than the weights [bundled]"
     ),
@@ -74,14 +75,19 @@ def command(
     if (labels is None) == (judge is None):
         raise InputError("--labels, --judge", found="both or neither", expected="one of them")
     of_labelling = {"--evaluator": evaluator != BY_RULES, "--clinician": clinician, "--base-url": base_url}
+    of_labelling["--most"] = most != MOST
     if labels and (given := next((option for option, is_so in of_labelling.items() if is_so), "")):
         raise InputError(given, found="given with --labels, which are rated already", expected="--judge MODEL")
     # Before answers are paid for:
     check_ridge(ridge)
     start = DEFAULT if base is None else PolicyConfig.read(base)
     profiles = _profiles(corpus)
-    asked = _Asked(judge or "", evaluator, clinician, tuple(base_url))
-    known = read_labels(labels) if labels else _labelled(profiles, start, asked, out, most, seed)
+    if labels:
+        known = read_labels(labels)
+    else:
+        names = {"judge": judge, "evaluator": None if evaluator == BY_RULES else evaluator, "clinician": clinician}
+        models = {role: open_model(name, base_url=base_url) for role, name in names.items() if name}
+        known = _labelled(profiles, start, models, out, most, seed)
     if unknown := sum(label.kind == "reveal" and label.shift is None for label in known):
         text = "do not say `shift`, what the policy adds for the person: they count as those of people for whom it is 0"
         output.print(f"{unknown:,} of {how_many(len(known), 'label')} {text}", style="yellow")
@@ -114,32 +120,22 @@ def _profiles(corpus: str) -> list[PatientProfile]:
     return cases(open_data(corpus, split=SPLIT, default="medconceal").splits[SPLIT])
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """Who labels, who rates, and who plays the clinician."""
-
-    judge: str
-    evaluator: str
-    clinician: str | None
-    base_url: tuple[str, ...]
-
-    def model(self, name: str) -> ChatModel:
-        return open_model(name, base_url=self.base_url)
-
-
 def _labelled(
-    profiles: list[PatientProfile], policy: PolicyConfig, asked: _Asked, out: Path, most: int, seed: int
+    profiles: list[PatientProfile],
+    policy: PolicyConfig,
+    models: Mapping[str, ChatModel],
+    out: Path,
+    most: int,
+    seed: int,
 ) -> list[Label]:
     """Labels by the judge, also written beside the policy."""
-    evaluator = None if asked.evaluator == BY_RULES else asked.model(asked.evaluator)
-    clinician = None if asked.clinician is None else asked.model(asked.clinician)
-    judge = asked.model(asked.judge)
+    judge = models["judge"]
     answers = out.with_suffix(".answers.sqlite")
     try:
         with Bars() as bars, AnswerStore(answers) as store:
-            players = labelling.Players(store, evaluator, clinician)
+            players = labelling.Players(store, models.get("evaluator"), models.get("clinician"))
             questions = labelling.ask_about(profiles, policy, players, most=most, seed=seed)
-            progress = bars.count(f"{asked.judge}: labels", len(questions))
+            progress = bars.count(f"{judge.name}: labels", len(questions))
             by = labelling.judge_by_model(judge, store, labelling.prompts())
             found, unanswered = asyncio.run(labelling.label(questions, by, judge.name, progress=progress))
     except KeyboardInterrupt:

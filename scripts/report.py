@@ -17,7 +17,7 @@ from loaders.plugins import BASELINES, brought
 from scripts.commands import RUN
 from scripts.terminal.console import output
 from scripts.terminal.finish import tell_absent, tell_half_known
-from scripts.terminal.options import Page
+from scripts.terminal.options import DifferentData, Page
 
 
 def command(
@@ -33,11 +33,7 @@ def command(
     space: str | None = typer.Option(
         None, metavar="ORG/NAME", help="Also publish the page, made --public, as a static Space on the Hub."
     ),
-    different_data: bool = typer.Option(
-        False,
-        "--different-data",
-        help="Allow runs over different data on one page, as for an ablation or two systems' captions.",
-    ),
+    different_data: DifferentData = False,
 ) -> None:
     """Write one self-contained HTML page: tables beside the paper's, figures, run records, dialogues, captions.
 

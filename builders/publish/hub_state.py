@@ -28,7 +28,7 @@ from builders.release.croissant import CROISSANT
 from loaders.errors import InputError, first_of
 from loaders.files.disk import scratch
 from loaders.files.json_values import read_object
-from loaders.hub_errors import MALFORMED, http_cause, in_words, is_temporary, status_of
+from loaders.hub import MALFORMED, http_cause, in_words, is_temporary, status_of
 from loaders.manifest import NAME, file_digest
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from builders.publish.local_release import LocalRelease
 from builders.publish.plan import Plan, Published, Wishes, message
 from builders.publish.watch import in_minutes
 from loaders.errors import HubError, InputError
-from loaders.hub_errors import http_cause, is_temporary
+from loaders.hub import http_cause, is_temporary
 from loaders.manifest import KEPT, NAME
 
 NEXT = "Publish this release under the next version."

@@ -12,7 +12,7 @@ from huggingface_hub import CommitOperationAdd, HfApi
 from builders.publish.hub_state import check_name
 from loaders.errors import HubError
 from loaders.files.texts import read_text
-from loaders.hub_errors import in_words
+from loaders.hub import in_words
 
 MARK = "bedside-report"
 """The tag of a Space's card by which our pages are recognised."""

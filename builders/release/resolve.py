@@ -29,8 +29,7 @@ def resolve(source: str) -> Path:
     from huggingface_hub import HfApi, constants, snapshot_download
     from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RevisionNotFoundError
 
-    from loaders.hub import hub_error
-    from loaders.hub_errors import in_words
+    from loaders.hub import hub_error, in_words
 
     revision = tag or "main"
     try:

@@ -119,8 +119,8 @@ def read_object(text: str) -> dict[str, Any]:
     {'a': 1}
 
     Raises:
-            Unfit: anything else, including prose around the object; a duplicate field, a number that is not finite, an
-                unpaired surrogate, NUL, deep nesting, or more than `LONGEST_ANSWER` characters.
+        Unfit: anything else, including prose around the object; a duplicate field, a number that is not finite, an
+            unpaired surrogate, NUL, deep nesting, or more than `LONGEST_ANSWER` characters.
     """
     text = _THOUGHTS_IN_FRONT.sub("", text).strip()
     if len(text) > LONGEST_ANSWER:

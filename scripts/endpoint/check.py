@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -93,17 +93,17 @@ async def probes(file: Path, timeout: float) -> list[Probe]:
     seconds: list[float] = []
     product = _Product(read_product(file), timeout, seconds)
     again = _Product(read_product(file), timeout, seconds)
-    tried: dict[str, Callable[[], Awaitable[tuple[bool | None, str]]]] = {
-        "state is kept": lambda: _state(product),
-        "two talks are not mixed": lambda: _apart(product),
-        "refusal": lambda: _refusal(product),
-        "long text": lambda: _long(product),
-        "restart": lambda: _restart(product, again),
+    tried: dict[str, Awaitable[tuple[bool | None, str]]] = {
+        "state is kept": _state(product),
+        "two talks are not mixed": _apart(product),
+        "refusal": _refusal(product),
+        "long text": _long(product),
+        "restart": _restart(product, again),
     }
     found = []
     for name, probe in tried.items():
         try:
-            found.append(Probe(name, *await probe()))
+            found.append(Probe(name, *await probe))
         except _Failed as failure:
             found.append(Probe(name, False, str(failure)))
     found.insert(2, _latency(seconds, timeout))  # of all answers, told with the first

@@ -94,7 +94,7 @@ DifferentData = Annotated[
     bool,
     typer.Option(
         "--different-data",
-        help="Allow runs over different data in one table, as for an ablation or two systems' captions.",
+        help="Allow runs over different data together, as for an ablation or two systems' captions.",
     ),
 ]
 Cache = Annotated[Path, typer.Option(metavar="DIR", help="Cache of embeddings, reused by later runs.")]

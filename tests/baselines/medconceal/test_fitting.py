@@ -423,6 +423,7 @@ def test_the_command_fits_and_writes_a_policy(tmp_path, monkeypatch, capsys) -> 
     assert execute(["fit-policy", "--labels", str(labels), "-o", str(out)]) == 2
     assert "labels.jsonl" in capsys.readouterr().err
     assert execute(["fit-policy", "-o", str(out)]) == 2
-    for option in ("--evaluator", "--clinician", "--base-url"):  # the labels say by whom they were rated
-        assert execute(["fit-policy", "--labels", str(labels), option, "scripted/x", "-o", str(out)]) == 2
+    for option in ("--evaluator", "--clinician", "--base-url", "--most"):  # the labels say by whom they were rated
+        given = "400" if option == "--most" else "scripted/x"
+        assert execute(["fit-policy", "--labels", str(labels), option, given, "-o", str(out)]) == 2
         assert f"{option}\n  found    given with --labels" in capsys.readouterr().err
