@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -61,7 +60,6 @@ def command(
 
     Example: `bedside contrast runs/gpt-dialogue runs/gpt-rationale`
     """
-    started = time.monotonic()
     if out is not None:
         refuse_itself(out, runs)
     read = read_runs(runs, different_data=True)
@@ -86,7 +84,7 @@ def command(
     elif kinds == {"consultation"}:
         _consultations(read, seed, as_json, everything)
     else:
-        _concealment(read, seed, as_json, everything, out, started, also)
+        _concealment(read, seed, as_json, everything, out, also)
     if not as_json and (reason := because(*(run.record.stand_in for run in read))):
         output.print(f"stand-in: {reason}", style="yellow")
 
@@ -254,7 +252,7 @@ def _print_pair(rows: list[Difference], unit: str) -> None:
 
 
 def _concealment(
-    read: Sequence[FinishedRun], seed: int, as_json: bool, everything: bool, out: Path | None, started: float, also: str
+    read: Sequence[FinishedRun], seed: int, as_json: bool, everything: bool, out: Path | None, also: str
 ) -> None:
     (reference, first), *others = _over_the_same_cases({_label(run, read): _judged(run) for run in read}).items()
     if len(others) == 1:
@@ -286,7 +284,7 @@ def _concealment(
         )
         setting = setting_name(others[0][1][0].episode)
         made = results(found, record, first[0].episode, reference=reference, other=other, setting=setting, also=also)
-        finish(out, made, started, printed=False)
+        finish(out, made, printed=False)
 
 
 def _over_the_same_cases(played: Mapping[str, Sequence[JudgedEpisode]]) -> dict[str, list[JudgedEpisode]]:

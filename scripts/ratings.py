@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -37,12 +36,11 @@ def command(
 
     Example: `bedside ratings study/sheet-R*.csv -o runs/ratings`
     """
-    started = time.monotonic()
     if any(MARK in row for _, row in read_sheet(sheets[0], ())):
         relevance = read_relevance_sheets(sheets)
         results = evaluate_relevance(relevance, seed=seed)
         _print_relevance(results)
-        _finish(results, relevance.stand_in, out, started)
+        _finish(results, relevance.stand_in, out)
         return
     read = read_sheets(sheets)
     results = evaluate(read, seed=seed)
@@ -63,13 +61,13 @@ def command(
         agreement.add_row(row, *(_agreement(result) for result in found))
     if len(read.raters) > 1:
         output.print(agreement)
-    _finish(results, read.stand_in, out, started)
+    _finish(results, read.stand_in, out)
 
 
-def _finish(results: list[Result], stand_in: str | None, out: Path | None, started: float) -> None:
+def _finish(results: list[Result], stand_in: str | None, out: Path | None) -> None:
     if out:
         output.print()
-        finish(out, results, started, printed=False)
+        finish(out, results, printed=False)
         return
     output.tell(results=[result.as_row() for result in results])
     if stand_in:

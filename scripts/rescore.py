@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -51,7 +50,6 @@ def command(
 
     Example: `bedside rescore runs/consultation -o runs/consultation-again`
     """
-    started = time.monotonic()
     (stored,) = read_runs([run])
     tell_absent(run)
     refuse_itself(out, [run])
@@ -67,7 +65,7 @@ def command(
     )
     _copy(run, out)
     numbers = [replace(result, record=record) for result in scored.results]
-    finish(out, numbers, started, scored.extra, printed=not scored.invalid)
+    finish(out, numbers, scored.extra, printed=not scored.invalid)
     _tell(stored.results, scored.results)
     if scored.invalid:
         end_as_invalid(scored.invalid)

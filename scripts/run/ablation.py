@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import typer
@@ -22,6 +21,5 @@ def command(
 
     Example: `bedside run ablation runs/llm runs/llm-cui runs/scgr -o runs/ablation`
     """
-    started = time.monotonic()
     refuse_itself(out, runs)
-    finish(out, evaluate(read_runs(runs, different_data=True)), started)
+    finish(out, evaluate(read_runs(runs, different_data=True)))

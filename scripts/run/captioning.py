@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -70,7 +69,6 @@ def command(options: Captioning) -> None:
 
     Example: `bedside run captioning runs/v1 --model openai/gpt-4o-mini -o runs/captioning`
     """
-    started = time.monotonic()
     opened = open_data(options.data, split=options.split)
     texts = read_prompts(options.prompts)
     with opened.naming():
@@ -86,7 +84,7 @@ def command(options: Captioning) -> None:
     said = played.records
     results = evaluate(chosen, said, record, label=options.label, resamples=options.resamples, seed=options.seed)
     silent = _tell_empty(said, record)
-    finish(options.out, results, started, printed=not silent)
+    finish(options.out, results, printed=not silent)
     if silent:
         end_as_invalid(silent)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import typer
 
 from baselines.medlaybench_v.concept_distribution import count, evaluate
@@ -23,10 +21,9 @@ def command(
 
     Example: `bedside run concepts runs/v1 -o runs/concepts`
     """
-    started = time.monotonic()
     opened = open_data(data, split=split)
     scored = _scored(opened, opened.stand_in)
-    finish(out, scored.results, started, scored.extra)
+    finish(out, scored.results, scored.extra)
 
 
 def rescore(stored: Stored) -> Rescored:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,7 +155,6 @@ def command(options: Talks) -> None:
 
 def run_task(task: Task, options: Scored) -> None:
     """Plays or scores the dialogues of a task and writes its tables. Raises InputError for options it cannot follow."""
-    started = time.monotonic()
     options.check()
     texts = read_prompts(options.prompts)
     policy = policy_of(options.policy, options.overlap)
@@ -217,7 +215,7 @@ def run_task(task: Task, options: Scored) -> None:
     numbers = results(played.records, record, row=row, seed=options.seed, summary=summary_of(names.get(WRITER)))
     _warn_of_unjudged(numbers)
     extra = {CURVES: curves([judged.episode for judged in played.records])}
-    finish(options.out, numbers, started, extra, printed=bool(validity["valid"]))
+    finish(options.out, numbers, extra, printed=bool(validity["valid"]))
     if not validity["valid"]:
         end_as_invalid(validity["reasons"])
 

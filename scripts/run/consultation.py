@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -127,7 +126,6 @@ def command(options: Consultations) -> None:
     vllm/meta-llama/Meta-Llama-3-8B-Instruct --assessor vllm/llava-hf/llava-onevision-qwen2-72b-ov-chat-hf --setting
     dialogue+image -o runs/gpt-4o-mini`
     """
-    started = time.monotonic()
     first = one_of("--f1", options.f1, tuple(_F1))
     texts = read_prompts(options.prompts)
     protocol = (
@@ -168,7 +166,7 @@ def command(options: Consultations) -> None:
         played.records, record, unfinished=protocol.unfinished, lost=played.lost, resamples=options.resamples,
         seed=options.seed, sides=sides,
     )  # fmt: skip
-    finish(options.out, numbers, started, {SLICES: sides} if sides else None, instead={"F1": _F1[first]})
+    finish(options.out, numbers, {SLICES: sides} if sides else None, instead={"F1": _F1[first]})
 
 
 def rescore(stored: Stored) -> Rescored:

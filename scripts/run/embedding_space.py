@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
@@ -35,7 +34,6 @@ def command(options: Space) -> None:
 
     Example: `bedside run embedding-space runs/v1 --model BiomedCLIP -o runs/space`
     """
-    started = time.monotonic()
     opened = open_data(options.data, split=options.split)
     rows = caption_rows(opened)
     embedded = embed_all(options, rows.captions)
@@ -43,7 +41,7 @@ def command(options: Space) -> None:
     record = embedded.record("embedding-space", opened, facts, options.seed)
     made = [(encoder.name, encoded) for encoder, encoded in embedded.of]
     scored = _scored(made, rows, record, projection=options.projection)
-    finish(options.out, scored.results, started, scored.extra)
+    finish(options.out, scored.results, scored.extra)
 
 
 def rescore(stored: Stored) -> Rescored:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +34,6 @@ def command(
 
     Example: `bedside run language runs/v1 -o runs/language`
     """
-    started = time.monotonic()
     opened = open_data(data, split=split)
     rows = opened.rows(*_COLUMNS)
     results, by_caption = evaluate(
@@ -48,7 +46,7 @@ def command(
         seed=seed,
     )
     _warn(results)
-    finish(out, results, started, {CAPTIONS: to_json(by_caption)})
+    finish(out, results, {CAPTIONS: to_json(by_caption)})
 
 
 def _warn(results: Sequence[Result]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 import typer
@@ -35,7 +34,6 @@ def command(
 
     Example: `bedside run patients runs/medconceal -o runs/patients`
     """
-    started = time.monotonic()
     opened = open_corpus("medconceal", data, "test")
     chosen = policy_of(policy)
     found = shapes(chosen, cases(opened.splits["test"]), turns=turns, seed=seed)
@@ -46,4 +44,4 @@ def command(
         seeds={"simulation": seed},
         stand_in=because(opened.stand_in, "simulated clinicians"),
     )
-    finish(out, results(found, record, turns=turns), started, {SHAPE: [to_json(shape) for shape in found]})
+    finish(out, results(found, record, turns=turns), {SHAPE: [to_json(shape) for shape in found]})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -54,7 +53,6 @@ def command(options: Recheck) -> None:
 
     Example: `bedside run recheck runs/3mdbench --run runs/keyword --assessor scripted/assessor -o runs/recheck`
     """
-    started = time.monotonic()
     before, _ = read_run(options.run)
     check_baseline(options.run, before, "consultation")
     refuse_itself(options.out, [options.run])
@@ -104,7 +102,7 @@ def command(options: Recheck) -> None:
     record = replace(record, seeds=options.seeds | {"order": options.seed})
     setting = setting_name(next(iter(assessed.values())).setting)
     row = model_name(options.assessor)
-    finish(options.out, results(played.records, record, row=row, setting=setting, seed=options.seed), started)
+    finish(options.out, results(played.records, record, row=row, setting=setting, seed=options.seed))
 
 
 def _check_unchanged(options: Recheck, before: RunRecord, decoding: Decoding, texts: Prompts) -> None:

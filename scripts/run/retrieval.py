@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -47,7 +46,6 @@ def command(options: Retrieval) -> None:
     Examples: `bedside run retrieval runs/v1 --model BiomedCLIP --model PubMedCLIP -o runs/retrieval`, `bedside run
     retrieval runs/v1 --embeddings OurCLIP=vectors/ -o runs/ours`
     """
-    started = time.monotonic()
     if options.method and options.method.strip().casefold() in ("", EXPERT.casefold()):
         expected = "the source of the lay captions, which is not the experts"
         raise InputError("--method", found=repr(options.method), expected=expected)
@@ -64,7 +62,7 @@ def command(options: Retrieval) -> None:
     method = options.method or method_of(opened)
     facts = {"k": list(options.k), "method": method, "resamples": options.resamples}
     record = embedded.record("retrieval", opened, facts, options.seed)
-    finish(options.out, _scored([(encoder.name, made) for encoder, made in embedded.of], rows, record), started)
+    finish(options.out, _scored([(encoder.name, made) for encoder, made in embedded.of], rows, record))
 
 
 def method_of(opened: Opened) -> str:

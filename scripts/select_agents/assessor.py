@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +58,6 @@ def command(options: Assessors) -> None:
     Example: `bedside select assessor study/sheet-R*.csv --run runs/gpt-4o-mini --data official --assessor
     openai/gpt-4o-mini`
     """
-    started = time.monotonic()
     refuse_itself(options.out, options.runs)
     texts = read_prompts(options.prompts)
     everyone = annotations = read_sheets(options.sheets)
@@ -98,7 +96,7 @@ def command(options: Assessors) -> None:
     results = selection_assessor.results(candidates, annotations, record, seed=options.seed)
     if graph:
         results += selection_assessor.graph_results(graph, everyone, record)
-    finish(options.out, results, started)
+    finish(options.out, results)
 
 
 def _scripted_agent(role: str, name: str) -> ScriptedAgent:

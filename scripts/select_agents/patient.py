@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -59,7 +58,6 @@ def command(options: Patients) -> None:
     Example: `bedside select patient official --patient openai/gpt-4o-mini --patient vllm/Qwen/Qwen2.5-7B-Instruct
     --doctor openai/gpt-4o-mini --judge openai/gpt-4o-mini --encoder hf:BAAI/bge-base-en-v1.5`
     """
-    started = time.monotonic()
     texts = read_selection_prompts(options.prompts)
     sentences = open_sentence_encoder(options.encoder, device=options.device)
     opened, read = cases_of(options.data, options.split)
@@ -81,4 +79,4 @@ def command(options: Patients) -> None:
     results = selection.results(candidates, sentences, record, seed=options.seed)
     for note in {one.note for one in results if one.column == "Mean Rank" and one.note}:
         warn(f"Mean Rank: {note}")
-    finish(options.out, results, started)
+    finish(options.out, results)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -27,7 +26,6 @@ def command(
 
     Example: `bedside select physicians study/full-R*.csv --run runs/gpt-all`
     """
-    started = time.monotonic()
     refuse_itself(out, [run])
     read = read_sheets(sheets)
     (model,) = read_runs([run])
@@ -41,4 +39,4 @@ def command(
         output_tokens=None,
         cost_usd=None,
     )
-    finish(out, results(read, consultations, record), started)
+    finish(out, results(read, consultations, record))

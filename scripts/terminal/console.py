@@ -7,6 +7,7 @@ pipe (unless `COLUMNS` sets a width). `NO_COLOR` turns colours off.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
@@ -28,6 +29,7 @@ class Terminal(Console):
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
         self.document: dict[str, Any] | None = None  # collected for `--json` instead of being printed
+        self.began = time.monotonic()  # when the command did
 
     @property
     def room(self) -> int | None:
@@ -97,6 +99,7 @@ def interruptible(command: Callable[_Given, _Returned]) -> Callable[_Given, _Ret
 
     @wraps(command)
     def run(*arguments: _Given.args, **options: _Given.kwargs) -> _Returned:
+        output.began = time.monotonic()
         try:
             returned = command(*arguments, **options)
             if stopping.asked() is None:

@@ -32,7 +32,6 @@ LONG = 24  # numbers that a terminal shows; if there are more, only the headline
 def finish(
     out: Path,
     results: Sequence[Result],
-    started: float,
     extra: Mapping[str, Any] | None = None,
     *,
     printed: bool = True,
@@ -47,7 +46,7 @@ def finish(
     make_folder(out)
     told = without_places(record, out)
     command = command_line(sys.argv[1:], out)
-    told = replace(told, command=command, wall_seconds=round(time.monotonic() - started, 2))
+    told = replace(told, command=command, wall_seconds=round(time.monotonic() - output.began, 2))
     told_results = [replace(without_places(replace(result, record=None), out), record=told) for result in results]
     for name, content in (extra or {}).items():
         write_whole(out / name, json.dumps(without_places(content, out), ensure_ascii=False).encode())

@@ -12,6 +12,7 @@ has no width: there a row is a line.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -231,15 +232,12 @@ def _widths(columns: Sequence[_Column], room: int | None) -> list[int] | None:
     least = [column.least for column in columns]
     if sum(least) + gaps > room:
         return None
-    low, high = 0, max(natural)
-    while low < high:
-        cap = (low + high + 1) // 2
-        low, high = (cap, high) if _capped(least, natural, cap) + gaps <= room else (low, cap - 1)
-    return [max(few, min(most, low)) for few, most in zip(least, natural, strict=True)]
 
+    def capped(cap: int) -> list[int]:
+        return [max(few, min(most, cap)) for few, most in zip(least, natural, strict=True)]
 
-def _capped(least: Sequence[int], natural: Sequence[int], cap: int) -> int:
-    return sum(max(few, min(most, cap)) for few, most in zip(least, natural, strict=True))
+    caps = range(1, max(natural) + 1)
+    return capped(bisect_right(caps, room - gaps, key=lambda cap: sum(capped(cap))))
 
 
 def _row(cells: Sequence[tuple[str, bool]], widths: Sequence[int]) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from baselines.report.classifier import CONTENT
 from baselines.threemdbench.slices import NAME as SLICES
 from loaders.errors import InputError, MissingExtra
@@ -28,7 +26,6 @@ def command(options: Classifying) -> None:
 
     `bedside run classifier official --predict --weights runs/cnn --trained-on runs/3mdbench -o runs/cnn-official`
     """
-    started = time.monotonic()
     options.check()
     with MissingExtra.needed("models", purpose="image classifiers"):
         import accelerate  # noqa: F401
@@ -40,7 +37,7 @@ def command(options: Classifying) -> None:
 
     made = predict(options) if options.predict else trained(options)
     if made is not None:
-        end(*made, options, started)
+        end(*made, options)
 
 
 def rescore(stored: Stored) -> Rescored:

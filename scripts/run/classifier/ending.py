@@ -58,7 +58,7 @@ class Answered:
     looked: Unseen | None = None
 
 
-def end(labelled: Labelled, answered: Answered, options: Classifying, started: float) -> None:
+def end(labelled: Labelled, answered: Answered, options: Classifying) -> None:
     """Score what has a label, write cues, results and record, and print them."""
     record = RunRecord(
         baseline="classifier",
@@ -80,7 +80,7 @@ def end(labelled: Labelled, answered: Answered, options: Classifying, started: f
     if answered.cues:
         _write_cues(labelled, answered, readable, record, options)
     results, extra = _scored(labelled, answered, readable, record, options)
-    finish(options.out, results, started, extra)
+    finish(options.out, results, extra)
     for split, photos in answered.unreadable.items():
         if photos:
             called = labelled.data.split if split == "test" else split
