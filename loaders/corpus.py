@@ -91,11 +91,7 @@ class Corpus:
 
 
 def corpus(name: str) -> Corpus:
-    """The corpus of that name.
-
-    Raises:
-        InputError: there is no such corpus, or the package that provides it is broken.
-    """
+    """The corpus of that name. Raises: InputError if there is none, or the package that provides it is broken."""
     place = find_corpus(name)
     known = place.load_kind("CORPUS", Corpus)
     if known.name != name:

@@ -98,8 +98,7 @@ def parse_cuis(value: object, where: object = "cuis") -> list[str]:
     >>> parse_cuis("['C0040405', 'C0817096']"), parse_cuis("['nan']"), parse_cuis("['C0040405' 'C0817096']")
     (['C0040405', 'C0817096'], [], ['C0040405', 'C0817096'])
 
-    Raises:
-        InputError: something in it is not a CUI.
+    Raises: InputError if something in it is not a CUI.
     """
     if isinstance(value, str):
         text = value.strip()
@@ -128,8 +127,7 @@ def from_official(row: Mapping[str, Any], split: str, position: int) -> dict[str
     The release has no identifiers: its preview names records by split and position, from 000001. Columns that only a
     build can fill are empty; the licence is that of the release's card.
 
-    Raises:
-        InputError: a caption or the CUIs are missing or of the wrong type.
+    Raises: InputError if a caption or the CUIs are missing or of the wrong type.
     """
     where = f"{_OFFICIAL}: row {position + 1} of {split}"
     captions: dict[str, Any] = {column: row.get(column) for column in ("expert_caption", "layman_caption")}
@@ -187,9 +185,8 @@ def pairs_of(path: Path) -> Iterator[dict[str, Any]]:
 
     Images are read only from a Parquet file with their bytes in `image`.
 
-    Raises:
-        InputError: the file cannot be read or lacks a column, a row has no caption or an unknown split, or two rows
-            have one identifier.
+    Raises: InputError if the file cannot be read or lacks a column, a row has no caption or an unknown split, or two
+    rows have one identifier.
     """
     records = read_records(path)
     own = own_names(records, (names for names, _ in PAIR_COLUMNS))

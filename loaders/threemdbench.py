@@ -183,8 +183,7 @@ def parse_complaints(value: object, where: object = "complaints") -> list[str]:
     >>> parse_complaints("You feel hot. It began 1.5 days ago.")
     ['You feel hot.', 'It began 1.5 days ago.']
 
-    Raises:
-        InputError: it is neither a text nor a list of texts.
+    Raises: InputError if it is neither a text nor a list of texts.
     """
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError):
@@ -214,8 +213,7 @@ def from_official(row: Mapping[str, Any], split: str, position: int) -> dict[str
     The release has no identifiers and states no source or licence for a photo: rows are named by split and position,
     and columns that only a build can fill are empty.
 
-    Raises:
-        InputError: the diagnosis is none of the 34, the personality none of the four, or a text is missing.
+    Raises: InputError if the diagnosis is none of the 34, the personality none of the four, or a text is missing.
     """
     where = f"{_OFFICIAL}: row {position + 1} of {split}"
     named = {name: _text(row.get(name), name, where) for name in ("diagnosis", "general_complaint", "personality")}

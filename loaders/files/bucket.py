@@ -39,10 +39,7 @@ def is_address(text: str) -> bool:
 
 
 class Bucket:
-    """The objects below an address.
-
-    Raises: InputError for an invalid address; MissingExtra without its library.
-    """
+    """The objects below an address. Raises: InputError for an invalid one; MissingExtra without its library."""
 
     anywhere = True
     at_once = 16

@@ -27,8 +27,7 @@ _WORD = re.compile(r"[\w.-]{1,40}")
 def read_mapping(path: Path, fields: Collection[str]) -> Columns:
     """A mapping of fields in YAML or JSON, `field: column` a line; `null` for a field that the rows do not have.
 
-    Raises:
-        InputError: the file cannot be read, is not a mapping of names, or names a field that does not exist.
+    Raises: InputError if the file cannot be read, is not a mapping of names, or names a field that does not exist.
     """
     expected = "lines such as age: patient_age"
     read = parse_yaml(read_text(path, most=1 << 20, expected=expected), path, expected=expected)

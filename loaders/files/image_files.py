@@ -65,8 +65,7 @@ class ImageFile:
 def image_files(folder: Path) -> list[ImageFile]:
     """All files at any depth that look like images, by name.
 
-    Raises:
-        InputError: the folder is missing, is a file, has a name that is not UTF-8, or a folder in it cannot be read.
+    Raises: InputError if the folder is missing, a file, or not UTF-8 by its name, or a folder in it cannot be read.
     """
     check_folder(folder, "a folder of images")
     if not is_text(str(folder)):
@@ -140,8 +139,7 @@ class ImageIndex:
     A name that fits several is refused (the `problem` of what is found), unless their bytes are the same: whichever
     were taken would be another row's picture.
 
-    Raises:
-        InputError: as `image_files`.
+    Raises: InputError as `image_files`.
     """
 
     def __init__(self, *folders: Path, files: Iterable[ImageFile] = ()) -> None:

@@ -64,9 +64,8 @@ def open_image(source: bytes | str | Path, *, name: str = "") -> Image.Image:
 
     `name` is what errors call bytes.
 
-    Raises:
-        ImageError: the file is missing, empty, not an image, in a format that is not read here, larger than
-            MAX_PIXELS by its header, one pixel wide or high, truncated or corrupt.
+    Raises: ImageError if the file is missing, empty, not an image, in a format that is not read here, larger than
+    MAX_PIXELS by its header, one pixel wide or high, truncated or corrupt.
     """
     data, where = _read(source, name)
     return _upright(_decode(data, where), where)[0]
@@ -80,8 +79,7 @@ def clean_bytes(source: bytes | str | Path, *, name: str = "") -> tuple[bytes, i
     without metadata the bytes stay as they are. Anything else (HEIC, AVIF, JPEG 2000, WEBP, another colour profile,
     …) becomes a lossless PNG of what `open_image` shows, since not every reader of a release opens these formats.
 
-    Raises:
-        ImageError: as `open_image`.
+    Raises: ImageError as `open_image`.
     """
     data, where = _read(source, name)
     image = _decode(data, where)

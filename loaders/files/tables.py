@@ -69,11 +69,8 @@ class Table:
     def column(self, *names: str, needed: bool = False) -> str | None: ...
 
     def column(self, *names: str, needed: bool = False) -> str | None:
-        """The table's own name for the first of `names` that it has, ignoring case.
-
-        Raises:
-            InputError: none is there and the column is `needed`.
-        """
+        """The table's own name for the first of `names` that it has, ignoring case. Raises: InputError if a column that
+        is `needed` is not there."""
         own = {plain_name(column): column for column in self.columns}
         for name in names:
             if plain_name(name) in own:
@@ -110,11 +107,7 @@ def plain_name(name: str) -> str:
 
 
 def read_table(path: Path) -> Table:
-    """A table in which every row counts.
-
-    Raises:
-        InputError: what `open_table` refuses, and the first unreadable row.
-    """
+    """A table in which every row counts. Raises: InputError as `open_table`, and for the first unreadable row."""
     table = open_table(path)
     for bad in table.bad:
         raise bad.inside(path)
@@ -129,9 +122,8 @@ def open_table(path: Path) -> Table:
     Unnamed columns at the end of the header are left out with their cells, and so is an unnamed first one (the row
     numbers that pandas and R write). A row without any text is no row.
 
-    Raises:
-        InputError: the file is missing, empty or too long; its header is not UTF-8, or a column name is missing or
-            duplicated; it holds no rows.
+    Raises: InputError if the file is missing, empty or too long, its header is not UTF-8, a column name is missing or
+    duplicated, or it holds no rows.
     """
     data = _filled(path)
     file = io.BytesIO(data)
@@ -336,9 +328,8 @@ class Records:
 def read_records(path: Path) -> Records:
     """Open a file by its suffix: CSV, TSV, JSON, JSON lines, YAML or Parquet.
 
-    Raises:
-        InputError: missing, empty, too long, of another type, or without the structure of its type; while its rows
-            are read, if the file changes meanwhile.
+    Raises: InputError if it is missing, empty, too long, of another type, or without the structure of its type; while
+    its rows are read, if the file changes meanwhile.
     """
     suffix = path.suffix.casefold()
     if suffix in (".csv", ".tsv"):

@@ -85,8 +85,7 @@ async def ask_until(
     request is sent, for callers that change the temperature or seed. A question that does not fit the model is not
     repeated: it only gets longer.
 
-    Raises:
-        ModelError: the model cannot be reached, or whatever else `ask` raises.
+    Raises: ModelError if the model cannot be reached, and whatever else `ask` raises.
     """
     asked = tuple(messages)
     text, failure = "", "no answer"
@@ -118,9 +117,8 @@ def read_object(text: str) -> dict[str, Any]:
     >>> read_object('<think>easy</think>```json\\n{"a": 1, // good\\n}\\n```')
     {'a': 1}
 
-    Raises:
-        Unfit: anything else, including prose around the object; a duplicate field, a number that is not finite, an
-            unpaired surrogate, NUL, deep nesting, or more than `LONGEST_ANSWER` characters.
+    Raises: Unfit for anything else, including prose around the object; a duplicate field, a number that is not finite,
+    an unpaired surrogate, NUL, deep nesting, or more than `LONGEST_ANSWER` characters.
     """
     text = _THOUGHTS_IN_FRONT.sub("", text).strip()
     if len(text) > LONGEST_ANSWER:
