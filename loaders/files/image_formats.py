@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
@@ -24,14 +23,6 @@ _HEIC = f"Install the extra `heic`, which brings pillow-heif, {_CONVERT} `heif-c
 _NEWER = "Install a Pillow from PyPI, 11.3 or newer"
 _ANY = "Convert it to JPEG or PNG first, such as by"
 _RAW = f"{_ANY} `darktable-cli PHOTO PHOTO.jpg`"
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A picture in a format that is not read: what it is, and what to do about it."""
-
-    what: str
-    do: str
 
 
 @cache
@@ -60,9 +51,10 @@ def _heif() -> bool:
     return True
 
 
-def refused(data: bytes) -> Refused | None:
-    """What a file is that Pillow could not open, by its first bytes; None if it does not look like a picture."""
-    return next((Refused(what, do) for at, starts, what, do in _OTHERS if data.startswith(starts, at)), None)
+def refused(data: bytes) -> tuple[str, str] | None:
+    """What a file is that Pillow could not open, by its first bytes, and what to do about it; None if it does not look
+    like a picture."""
+    return next(((what, do) for at, starts, what, do in _OTHERS if data.startswith(starts, at)), None)
 
 
 _HEIF_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
@@ -94,12 +86,12 @@ _OTHERS: tuple[tuple[int, bytes | tuple[bytes, ...], str, str], ...] = (
 """Where a file has which bytes, what it is, and what to do; the first that fits counts."""
 
 
-def raw(data: bytes, tags: Mapping[int, object]) -> Refused | None:
-    """Recognises a camera's raw file, a TIFF, by its tags: its first picture is a small preview, not a photo."""
+def raw(data: bytes, tags: Mapping[int, object]) -> tuple[str, str] | None:
+    """As `refused`, of a camera's raw file, a TIFF, by its tags: its first picture is a small preview, not a photo."""
     dng, kind, others = 50706, 254, 330
     preview = tags.get(kind, 0)
     if data[8:10] == b"CR" or dng in tags or (isinstance(preview, int) and preview & 1 and others in tags):
-        return Refused("a raw file of a camera", _RAW)
+        return "a raw file of a camera", _RAW
     return None
 
 

@@ -19,7 +19,7 @@ from PIL import Image, UnidentifiedImageError
 
 from loaders.errors import InputError
 from loaders.files.colours import in_srgb
-from loaders.files.image_formats import Refused, raw, readable, refused, stated_sizes
+from loaders.files.image_formats import raw, readable, refused, stated_sizes
 from loaders.files.kinds import mistaken
 from loaders.files.opening import MOST_BYTES, TooLong, read_file
 
@@ -156,7 +156,7 @@ def _decode(data: bytes, where: str) -> Image.Image:
         raise _broken(where, error) from None
     _check_size(image.size, where)
     if image.format == "TIFF" and (other := raw(data, getattr(image, "tag_v2", {}))):
-        raise _other_format(other, where)
+        raise _other_format(*other, where)
     if min(image.size) < 2:
         found = f"is {image.width:,} x {image.height:,} pixels, which show nothing"
         raise ImageError(where, reason="one_pixel", found=found, expected="a picture of at least 2 x 2")
@@ -169,14 +169,14 @@ def _decode(data: bytes, where: str) -> Image.Image:
 
 def _no_image(data: bytes, where: str) -> ImageError:
     if other := refused(data):
-        return _other_format(other, where)
+        return _other_format(*other, where)
     found, do = mistaken(data) or ("is no image that can be read", "")
     return ImageError(where, reason="not_an_image", found=found, expected="one of " + ", ".join(readable()), do=do)
 
 
-def _other_format(other: Refused, where: str) -> ImageError:
-    found, expected = f"is {other.what}, which is not read here", "one of " + ", ".join(readable())
-    return ImageError(where, reason="format_not_read", found=found, expected=expected, do=other.do)
+def _other_format(what: str, do: str, where: str) -> ImageError:
+    found, expected = f"is {what}, which is not read here", "one of " + ", ".join(readable())
+    return ImageError(where, reason="format_not_read", found=found, expected=expected, do=do)
 
 
 def _check_size(size: tuple[int, int], where: str) -> None:
