@@ -114,12 +114,17 @@ def verdict_of(gate: str, expert: Reading, lay: Reading, context: Context) -> Ve
     if isinstance(outcome, str):
         return Verdict(gate, False, outcome) if outcome else _passed(gate)
     if outcome.doubts:
-        short = len(expert.texts) < SHORT
-        held = {Basis.SOUGHT: short, Basis.READ: short or share_kept(expert, lay) >= CLOSE}
-        outcome.settle(lambda claim: held.get(claim.basis, False))
+        outcome.settle(lambda claim: _holds(claim.basis, expert, lay))
     if outcome.failed:
         return Verdict(gate, False, outcome.reason)
     return Verdict(gate, True, f"{DOUBTFUL}{outcome.reason}") if outcome.doubts else _passed(gate)
+
+
+def _holds(basis: Basis, expert: Reading, lay: Reading) -> bool:
+    """Whether a doubt is taken for what it claims."""
+    if basis is Basis.UNMET:
+        return False
+    return len(expert.texts) < SHORT or (basis is Basis.READ and share_kept(expert, lay) >= CLOSE)
 
 
 @cache

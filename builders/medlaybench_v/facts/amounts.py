@@ -197,7 +197,7 @@ def _earlier(reading: Reading, found: list[Quantity]) -> frozenset[float]:
 
 def _statement(reading: Reading, quantity: Quantity) -> tuple[int, int]:
     """The words around a quantity, up to a stop, and to another amount of its kind."""
-    words, text = reading.words, reading.text
+    gaps = reading.gaps
     start, end = quantity.first, quantity.last + 1
     others = {
         i
@@ -205,9 +205,9 @@ def _statement(reading: Reading, quantity: Quantity) -> tuple[int, int]:
         if q.kind == quantity.kind and q is not quantity
         for i in range(q.first, q.last + 1)
     }
-    while start and start - 1 not in others and not _parted(text[words[start - 1].end : words[start].start]):
+    while start and start - 1 not in others and not _parted(gaps[start]):
         start -= 1
-    while end < len(words) and end not in others and not _parted(text[words[end - 1].end : words[end].start]):
+    while end < len(gaps) and end not in others and not _parted(gaps[end]):
         end += 1
     return start, end
 
@@ -293,7 +293,7 @@ def _as_written(here: list[Quantity], there: list[Quantity]) -> list[Quantity]:
 def _placed(reading: Reading, found: list[Quantity]) -> list[Placed]:
     placed = []
     for q in found:
-        behind = reading.text[reading.words[q.last].end :][:1]
+        behind = reading.behind(q.last)
         before = 0.0 if behind == ":" else 1.0  # "Third day: the fluid is drained"
         # "an effusion on day 1, tamponade on day 2", "a peak gradient of 92 mmHg, a mean of 55 mmHg"
         joint = reading.texts[max(0, q.first - 1)]

@@ -71,7 +71,7 @@ def _is_known_cause(expert: Reading, lay: Reading, match: re.Match[str]) -> bool
     if not _RELATED.isdisjoint(expert.bag):
         return False  # of two things that it relates, the lay caption may name the wrong one as the cause
     known = expert.get(concepts_of)
-    behind = [s for s in lay.get(senses) if 0 <= lay.words[s.first].start - match.end() < _NEXT]
+    behind = [s for s in lay.get(senses) if 0 <= lay.starts[s.first] - match.end() < _NEXT]
     told = [x.concept for s in behind for x in s.senses if kind_of(x.concept) in OF_THE_CASE]
     return bool(told) and told[0] in known
 

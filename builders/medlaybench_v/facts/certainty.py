@@ -120,10 +120,10 @@ _OF_A_GRAPH = frozenset("graph graphs plot plots plotted curve curves chart char
 
 def _is_direction(reading: Reading, start: int) -> bool:
     """Whether what is pointed to is a place alone: "to the right", "towards the midline", "to the upper lung"."""
-    texts, words, text = reading.texts, reading.words, reading.text
+    texts = reading.texts
     end = start
     while end < len(texts) and texts[end] not in _JOINTS:
-        if end > start and not _ENDINGS.isdisjoint(text[words[end - 1].end : words[end].start]):
+        if end > start and not _ENDINGS.isdisjoint(reading.gaps[end]):
             break
         end += 1
     said = [s for s in reading.get(senses) if start <= s.first < end]
@@ -183,31 +183,31 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if SEEMING in theirs or (degree.value == PROBABLE and _soft(expert, degree) and not excluded):
                 break  # many say so what they hold for certain
             if CONFIRMED in theirs or RULED_OUT in theirs:
-                outcome.changed.append(f"“{expert.said(degree)}” became {shown}")
+                outcome.add("changed", f"“{expert.said(degree)}” became {shown}")
             else:
                 outcome.add("lost", f"“{expert.said(degree)}”", Basis.SOUGHT)
             break
     if outcome.failed:
         return outcome
     if CONFIRMED in theirs and CONFIRMED not in ours and ours & _UNSURE and len(here) >= len(there):
-        outcome.changed.append(f"{', '.join(sorted(ours & _UNSURE))} became {shown}")
+        outcome.add("changed", f"{', '.join(sorted(ours & _UNSURE))} became {shown}")
     if UNLIKELY in ours and RULED_OUT in theirs and RULED_OUT not in ours and UNLIKELY not in theirs:
         outcome.add("changed", f"{UNLIKELY} became {RULED_OUT}", Basis.READ)
     if UNLIKELY in ours and not theirs and not _DENIES.isdisjoint(lay.bag - expert.bag):
         outcome.add("lost", f"{UNLIKELY}", Basis.SOUGHT)
     if UNLIKELY in ours and UNLIKELY not in theirs and theirs & _UNSURE and not {"denied", RULED_OUT} & theirs:
-        outcome.changed.append(f"{UNLIKELY} became {shown}")
+        outcome.add("changed", f"{UNLIKELY} became {shown}")
     if (
         RULED_OUT in ours
         and not {RULED_OUT, "denied", UNLIKELY} & theirs
         and theirs & _UNSURE
         and not _denies_more(lay, there)
     ):
-        outcome.changed.append(f"{RULED_OUT} became {shown}")
+        outcome.add("changed", f"{RULED_OUT} became {shown}")
     if PROBABLE in ours and UNLIKELY in theirs and not {UNLIKELY, RULED_OUT, "denied"} & ours:
-        outcome.changed.append(f"{PROBABLE} became {shown}")
+        outcome.add("changed", f"{PROBABLE} became {shown}")
     if OPEN in ours and RULED_OUT in theirs and RULED_OUT not in ours:
-        outcome.changed.append(f"{OPEN} became {shown}")
+        outcome.add("changed", f"{OPEN} became {shown}")
     if unsure_there and not unsure_here and SEEMING not in ours:
         hedge = next(d for d in there if d.value in unsure_there)
         if hedge.value != PROBABLE and CONFIRMED not in ours and not _soft(lay, hedge):
@@ -216,7 +216,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         unsure = [sum(d.value in _UNSURE or d.value == UNLIKELY for d in found) for found in (here, there)]
         alike = not unsure[0] or len(there) <= len(here)  # many words for one doubt are no new one
         if (unsure[1] > unsure[0] and alike) or RULED_OUT in theirs - ours:
-            outcome.changed.append(f"{CONFIRMED} became {shown}")
+            outcome.add("changed", f"{CONFIRMED} became {shown}")
     if not outcome.failed:
         swap = exchanged(expert, _placed(here), lay, _placed(there))
         if swap:

@@ -73,11 +73,11 @@ def codes_at(reading: Reading, i: int) -> Codes:
 
 def stage_at(reading: Reading, i: int) -> Codes | None:
     """T2N1M0 from word i: three grades, each with its letter; None for other words."""
-    stage = _TNM.match(reading.lower, reading.words[i].start)
+    stage = _TNM.match(reading.lower, reading.starts[i])
     if stage is None:
         return None
     end = i
-    while end + 1 < len(reading.words) and reading.words[end + 1].end <= stage.end():
+    while end + 1 < len(reading.texts) and reading.ends[end + 1] <= stage.end():
         end += 1
     figures = zip("tnm", stage.groups(), strict=True)
     return [Code("stage", float(number), i, end, letter) for letter, number in figures if number is not None], end + 1
@@ -90,6 +90,6 @@ def grade_at(reading: Reading, i: int) -> Code | None:
         return None
     alone = len(numeral[1]) > 1 and raw[: len(numeral[1])].isupper() and reading.word(i + 1) not in _INTRAVENOUS
     graded = reading.word(i - 1) in SCALES
-    if not (graded or alone) or reading.lower.startswith(("-ray", " ray"), reading.words[i].end):
+    if not (graded or alone) or reading.lower.startswith(("-ray", " ray"), reading.ends[i]):
         return None
     return Code("grade", float(ROMAN[numeral[1]]), i, i, numeral[2])

@@ -72,7 +72,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not outcome.decided:
         course, told = expert.get(courses), lay.get(courses)
         if len(course) == len(told) == 1 and course != told:
-            outcome.changed.append(f"{COURSES[min(course)]} became {COURSES[min(told)]}")
+            outcome.add("changed", f"{COURSES[min(course)]} became {COURSES[min(told)]}")
     if not outcome.decided:
         unqualified(expert, lay, there, outcome)
     compared = [p for p in here.get("size", ()) if is_compared(expert, p)]
@@ -89,7 +89,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         for match in _CHANGED.finditer(lay.lower):
             outcome.add("new", match[0], Basis.UNMET)
     if not outcome.decided and turned_round(expert, lay):
-        outcome.swapped.append("the two sides of a comparison")
+        outcome.add("swapped", "the two sides of a comparison")
     if shared and not outcome.decided:
         for dimension in sorted(shared & _EXCHANGED):
             placed = placed_degrees if dimension == "severity" else lambda _, found: _placed(found)
@@ -154,9 +154,9 @@ def _one(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole], di
     elif values == told and len(values) == 1 and compares(expert, ours[0]):
         one, other = subject_side(expert, ours[0]), subject_side(lay, theirs[0])
         if one and other and one != other and (compares(lay, theirs[0]) or lay.texts[theirs[0].first - 1] == "the"):
-            outcome.changed.append(f"the {one} “{expert.said(ours[0])}” became the {other}")
+            outcome.add("changed", f"the {one} “{expert.said(ours[0])}” became the {other}")
     elif dimension == "brightness" and values == {SAME} and len(told) == 1 and told != {SAME}:
-        outcome.changed.append(f"“{expert.said(ours[0])}” became “{lay.said(theirs[0])}”")
+        outcome.add("changed", f"“{expert.said(ours[0])}” became “{lay.said(theirs[0])}”")
     elif dimension == "size" and SAME in values | told and len(values) == len(told) == 1 and values != told:
         sure = all(
             any(is_compared(r, p) or p.value == SAME for p in found) for r, found in ((expert, ours), (lay, theirs))

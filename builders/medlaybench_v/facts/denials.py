@@ -188,11 +188,7 @@ def _cue(reading: Reading, i: int, start: int, end: int) -> Cue | None:
             return Cue(i, i + 1, _back(reading, i, start), _reach(reading, i + 2, end))
     if word in ("neither", "not") and following in ("confirm", "yes", "only", "just", "printed", "yet", "merely", "as"):
         return None
-    if (
-        word == "not"
-        and following == "shown"
-        and reading.text[reading.words[i + 1].end : reading.words[i + 1].end + 1] == ")"
-    ):
+    if word == "not" and following == "shown" and reading.behind(i + 1) == ")":
         return None
     if word in _STOPPED and not following.endswith("ing"):
         return None  # "the doctors stopped the bleeding"
@@ -271,9 +267,9 @@ _TELLING = frozenset("shows reveals demonstrates discloses displays depicts reve
 
 def _reach(reading: Reading, i: int, end: int, *, short: bool = False) -> int:
     """Where a denial that begins at word i ends; a `short` one ends at a comma."""
-    texts, words, text = reading.texts, reading.words, reading.text
+    texts = reading.texts
     for j in range(i, end):
-        gap = text[words[j - 1].end : words[j].start]
+        gap = reading.gaps[j]
         if texts[i - 1] == "without" and j > i and texts[j] in _TELLING:
             return j  # "a scan without dye shows a stone"
         if texts[j] == "in" and not DYE.isdisjoint(texts[i:j]):

@@ -11,7 +11,7 @@ from builders.medlaybench_v.facts.binding import STOP_WORDS, Placed, exchanged
 from builders.medlaybench_v.facts.phrases import TISSUES, numbered, phrases
 from builders.medlaybench_v.facts.poles import Pole
 from builders.medlaybench_v.facts.reading import Reading
-from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, senses
+from builders.medlaybench_v.facts.senses import ANATOMY, concepts_of, implied, kind_of, senses
 from builders.medlaybench_v.facts.wordings import Sense
 
 
@@ -73,12 +73,15 @@ def exchanged_things(expert: Reading, lay: Reading, kind: _Kind) -> str:
 def exchanged_roles(expert: Reading, lay: Reading) -> str:
     """What does something and what it is done to, where they changed places: "a tumor of the bladder grows into the
     womb", "a tumor of the womb grows into the bladder"."""
-    ours, theirs = expert.get(_roles), lay.get(_roles)
-    return " and ".join(ours) if ours and ours == theirs[::-1] and ours != theirs else ""
+    ours = expert.get(_roles)
+    theirs = lay.get(_roles) if ours else ours
+    return " and ".join(ours) if ours == theirs[::-1] and ours != theirs else ""
 
 
 def _roles(reading: Reading) -> tuple[str, ...]:
     """The body parts that the one deed of a caption starts from and reaches; () if it tells none, or several."""
+    if _REACHING.isdisjoint(reading.get(concepts_of)):
+        return ()
     acts = [s for s in reading.get(senses) if any(x.concept in _REACHING for x in s.senses)]
     if len(acts) != 1 or reading.texts[acts[0].last + 1 : acts[0].last + 2] == ["by"]:
         return ()

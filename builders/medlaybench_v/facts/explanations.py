@@ -23,7 +23,7 @@ def definitions(lay: Reading) -> list[tuple[int, int]]:
 
 def is_explained(lay: Reading, i: int) -> bool:
     """Whether word i stands where a term is explained."""
-    return any(start <= lay.words[i].start < end for start, end in lay.get(definitions))
+    return any(start <= lay.starts[i] < end for start, end in lay.get(definitions))
 
 
 _OF_THE_PATIENT = re.compile(r"\bpatient\b(?!['’]s)|\b(?:he|she) (?:has|had|was|is)\b")

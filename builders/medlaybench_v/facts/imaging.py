@@ -62,7 +62,10 @@ def named(reading: Reading) -> list[tuple[int, str, str]]:
 
 def _placed(reading: Reading) -> list[list[Placed]]:
     """The methods and the sequences of a caption that have names of their own, each at its word."""
-    return [[Placed(value, i, i) for i, _, value in reading.get(named) if value in kind] for kind in _NAMED]
+    found = reading.get(named)
+    if len(found) < 2:
+        return [[], []]
+    return [[Placed(value, i, i) for i, _, value in found if value in kind] for kind in _NAMED]
 
 
 _NAMED = (frozenset((CT, MRI, ULTRASOUND, PET, "mammogram")), frozenset(("T1", "T2", "FLAIR", "STIR")))
@@ -186,7 +189,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
     for pair in _EXCLUDING:
         one, other = here.kinds & pair, there.kinds & pair
         if len(one) == len(other) == 1 and one != other:
-            outcome.changed.append(f"{min(one)} became {min(other)}")
+            outcome.add("changed", f"{min(one)} became {min(other)}")
     _views(here, there, expert, lay, outcome)
     fat = frozenset(("fat suppressed",))
     lost = here.sequences - there.sequences - fat
@@ -194,28 +197,29 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
     lost -= {"STIR"} if fat <= there.sequences else frozenset()
     lost_strict = lost & {"T1", "T2", "FLAIR", "STIR"}
     if lost_strict and new:
-        outcome.changed.append(f"{', '.join(sorted(lost_strict))} became {', '.join(sorted(new))}")
+        outcome.add("changed", f"{', '.join(sorted(lost_strict))} became {', '.join(sorted(new))}")
     elif lost_strict:
         for sequence in sorted(lost_strict):
             outcome.add("lost", sequence, Basis.MISSING if sequence in ("T1", "T2") else Basis.UNMET)
     elif new & {"T1", "T2", "FLAIR", "STIR"}:
-        outcome.new += sorted(new & {"T1", "T2", "FLAIR", "STIR"})
+        for sequence in sorted(new & {"T1", "T2", "FLAIR", "STIR"}):
+            outcome.add("new", sequence, Basis.MISSING)
     elif lost:
         outcome.add("lost", ", ".join(sorted(lost)), Basis.UNMET)
     if len(here.contrast) == 1 and len(there.contrast) == 1 and here.contrast != there.contrast:
-        outcome.changed.append(f"{', '.join(here.contrast)} contrast became {', '.join(there.contrast)}")
+        outcome.add("changed", f"{', '.join(here.contrast)} contrast became {', '.join(there.contrast)}")
     elif here.contrast and not there.contrast and not ({"dye", "contrast", "gadolinium", "enhanced"} & set(lay.texts)):
         outcome.add("lost", f"{', '.join(sorted(here.contrast))} contrast", Basis.UNMET)
     elif there.contrast == {"without"} and not here.contrast:
         dyed = "myelogram" if "myelogram" in here.kinds else ANGIOGRAPHY
         if dyed in here.kinds or (dyed in here.methods and MRI not in here.methods):
-            outcome.changed.append(f"{dyed} became without contrast")
+            outcome.add("changed", f"{dyed} became without contrast")
     for ours, theirs in ((here.routes, there.routes), (here.given, there.given)):
         drunk = theirs == {"by mouth"} and not _BY_MOUTH.isdisjoint(expert.bag)  # "oral, but no intravenous contrast"
         if ours and theirs and not ours & theirs and not drunk:
-            outcome.changed.append(f"{', '.join(sorted(ours))} became {', '.join(sorted(theirs))}")
+            outcome.add("changed", f"{', '.join(sorted(ours))} became {', '.join(sorted(theirs))}")
     if len(here.phases) == 1 and len(there.phases) == 1 and here.phases != there.phases:
-        outcome.changed.append(f"{', '.join(here.phases)} phase became {', '.join(there.phases)} phase")
+        outcome.add("changed", f"{', '.join(here.phases)} phase became {', '.join(there.phases)} phase")
     return outcome
 
 
@@ -342,13 +346,13 @@ def _views(here: Imaging, there: Imaging, expert: Reading, lay: Reading, outcome
             either = here.planes & other or there.planes & one
             # "anteroposterior and lateral plain films"
             if shown and seen and not either and not (one == _FRONT and "lateral" in expert.texts):
-                outcome.changed.append(f"{', '.join(sorted(shown))} became {', '.join(sorted(seen))}")
+                outcome.add("changed", f"{', '.join(sorted(shown))} became {', '.join(sorted(seen))}")
     for plane in sorted(ours):
         if plane in theirs or plane in lay.bag or _PLANE_WORDS.get(plane, set()) & theirs:
             continue
         others = (theirs & strict) - set(here.planes) - set().union(*(_PLANE_WORDS.get(p, set()) for p in here.planes))
         if others:
-            outcome.changed.append(f"{plane} became {', '.join(sorted(others))}")
+            outcome.add("changed", f"{plane} became {', '.join(sorted(others))}")
         elif plane == "axial" and {"slice", "slices", "section", "sections", "across"} & set(lay.texts):
             continue
         else:

@@ -64,9 +64,9 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     unfamiliar, known = _claims(expert, lay, allowed, outcome)
     for person in persons(expert, lay):
         outcome.add("new", person, Basis.MISSING if person in SEX else Basis.UNMET)
-    ours, theirs = expert.get(_levels), lay.get(_levels)
-    if len(ours) == len(theirs) == 1 and ours != theirs:
-        outcome.changed.append(f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
+    ours = _levels(expert)
+    if len(ours) == 1 and len(theirs := _levels(lay)) == 1 and ours != theirs:
+        outcome.add("changed", f"{_LEVEL_NAMES[min(ours)]} became {_LEVEL_NAMES[min(theirs)]}")
     for first, end in added(expert, lay, allowed):
         if not is_explained(lay, first):
             if not _names_more(lay, first, end, unfamiliar, known) and left_over(expert, lay):
@@ -137,7 +137,7 @@ def _claims(expert: Reading, lay: Reading, allowed: Reading, outcome: Outcome) -
 def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known: Set[str], outcome: Outcome) -> None:
     """Adds what was `said` to the outcome where it claims something of the patient: `concepts` that the expert caption
     does not name."""
-    start, end = lay.words[said.first].start, lay.words[said.last].end
+    start, end = lay.starts[said.first], lay.ends[said.last]
     explained = any(a <= start and end <= b for a, b in lay.get(definitions))
     firm = {c for c in concepts if kind_of(c) in _FIRM}
     text = lay.said(said)

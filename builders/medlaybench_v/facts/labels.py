@@ -112,8 +112,9 @@ def _both_labelled(
         values = here[kind].keys() & there[kind].keys()
         for of in kinds if len(values) >= least else ():
             if of != kind and not (of == _PART and kind in _TOLD_BY_PARTS):
-                ours, theirs = (_labelled(r, of, named[kind], values) for r, named in ((expert, here), (lay, there)))
-                yield kind, of, ours, theirs
+                ours = _labelled(expert, of, here[kind], values)
+                if len(ours) >= least:
+                    yield kind, of, ours, _labelled(lay, of, there[kind], values)
 
 
 def _by_kind(reading: Reading) -> _Named:

@@ -35,11 +35,11 @@ _FILLING = frozenset(
 
 def markers(reading: Reading) -> list[Marker]:
     """The markers of a caption, in their order, letters and numbers of a key among them."""
-    texts, words, text = reading.texts, reading.words, reading.text
+    texts, text, starts, ends = reading.texts, reading.text, reading.starts, reading.ends
     found: list[Marker] = []
     for i in reading.where(_MAY_MARK):
-        word, start, end = words[i]
-        if len(word) < 3 and text[start:end].islower() and text[end : end + 1] not in _BEHIND_LETTERS:
+        word, start, end = texts[i], starts[i], ends[i]
+        if len(word) < 3 and text[start:end] == word and word.isalpha() and text[end : end + 1] not in _BEHIND_LETTERS:
             continue  # nearly all that is short: "in", "of", "a"
         shape = SHAPES.get(word)
         if shape == "arrow" and texts[i + 1 : i + 2] in _HEADS and reading.gaps[i + 1] in (" ", "-"):
@@ -102,11 +102,11 @@ def _looks(reading: Reading, i: int) -> frozenset[str]:
 
 
 def _is_marker(reading: Reading, i: int, shape: str) -> bool:
-    texts, words, text = reading.texts, reading.words, reading.text
+    texts, text = reading.texts, reading.text
     word = texts[i]
     after = texts[i + 1] if i + 1 < len(texts) else ""
     before = texts[i - 1] if i else ""
-    inside = _in_parentheses(text, words[i].start)
+    inside = _in_parentheses(text, reading.starts[i])
     if after == "shaped" and word not in ("star", "stars"):
         return False  # "the ring-shaped cartilage"
     if (word in ALSO_ANATOMY and after == "of") or (
@@ -120,7 +120,7 @@ def _is_marker(reading: Reading, i: int, shape: str) -> bool:
         if word in ("+", "#", "*"):
             return not after[:1].isdigit()
         if inside and (looks or shape != "line"):
-            return len(_parenthesis(text, words[i].start).split()) <= 6
+            return len(_parenthesis(text, reading.starts[i]).split()) <= 6
         if word == "ring" and (looks & _DRAWN or after == "drawn"):
             return True
         if word in ("ring", "egg"):
@@ -172,32 +172,32 @@ _NO_KEYS = frozenset("HU HZ KV MM CM ML CT MR US AP PA IV ED ER GE OR TB II IV V
 
 def _is_letter(reading: Reading, i: int) -> bool:
     """A letter or number that is the name of a panel or of a structure in a key."""
-    words, text = reading.words, reading.text
-    word = words[i]
-    raw = text[word.start : word.end]
-    if raw.islower() and (len(raw) > 1 or text[word.end : word.end + 1] != ")"):
+    text, start, end = reading.text, reading.starts[i], reading.ends[i]
+    raw = text[start:end]
+    if raw.islower() and (len(raw) > 1 or text[end : end + 1] != ")"):
         return len(raw) == 1 and raw in _PANELS and _ends_phrase(reading, i)
     if not (raw.isalpha() and (raw[0].isupper() or len(raw) == 1)) and not (raw.isdigit() and len(raw) == 1):
         return False
-    around = text[max(0, word.start - 1) : word.start], text[word.end : word.end + 1]
+    around = text[max(0, start - 1) : start], text[end : end + 1]
     if around == ("(", ")"):
         return raw not in _NO_KEYS
     if len(raw) > 1:
-        after = reading.texts[i + 1] if i + 1 < len(words) else ""
-        key = around[1] in ("=", ":") or (around[1] == "," and text[word.end + 1 : word.end + 3].strip()[:1].islower())
+        after = reading.word(i + 1)
+        key = around[1] in ("=", ":") or (around[1] == "," and text[end + 1 : end + 3].strip()[:1].islower())
         told = after in ("marks", "is", "stands", "shows", "indicates", "the")
-        named = word.text not in STOP_WORDS or (raw.isupper() and not reading.get(_in_capitals))
-        return raw not in _NO_KEYS and (key or (told and named))
+        if raw in _NO_KEYS or not (key or told):
+            return False
+        return key or reading.texts[i] not in STOP_WORDS or (raw.isupper() and not reading.get(_in_capitals))
     if raw.isdigit():
         before = reading.texts[i - 1] if i else ""
         if before in ("fig", "figure"):
             return False
         return (
-            (around[1] == "," and text[max(0, word.start - 2) : word.start].strip() in (":", ";", "", "."))
+            (around[1] == "," and text[max(0, start - 2) : start].strip() in (":", ";", "", "."))
             or before == "number"
             or before == "marked"
         )
-    if _is_unit_or_side(reading, i, raw) or _ENDS_IN_APOSTROPHE.search(text, max(0, word.start - 2), word.start):
+    if _is_unit_or_side(reading, i, raw) or _ENDS_IN_APOSTROPHE.search(text, max(0, start - 2), start):
         return False
     before = reading.texts[i - 1] if i else ""
     named = (raw.isupper() and (raw not in "IAT" or before in _CALLED)) or (raw == "A" and not _article(reading, i))
@@ -208,7 +208,7 @@ def _is_letter(reading: Reading, i: int) -> bool:
 
 def _ends_phrase(reading: Reading, i: int) -> bool:
     """Whether a small letter is the name of a panel that ends a phrase: "an X-ray in a, an ultrasound in b"."""
-    after = reading.text[reading.words[i].end : reading.words[i].end + 1]
+    after = reading.behind(i)
     return i > 0 and reading.texts[i - 1] in _IN_PANELS and after in _BEHIND_LETTERS
 
 
@@ -221,7 +221,7 @@ _BEFORE_A_CLASS = frozenset("vitamin hepatitis type stanford child weber factor 
 def _is_unit_or_side(reading: Reading, i: int, raw: str) -> bool:
     """1.2 L, 60 °C, 3D, grade V, the R hip."""
     before = reading.texts[i - 1] if i else ""
-    if reading.text[reading.words[i].start - 1 : reading.words[i].start] == "/":
+    if reading.text[reading.starts[i] - 1 : reading.starts[i]] == "/":
         return True  # B/L
     if before in ("°", "grade", "stage", "type", "class", "segment") or (before[:1].isdigit() and raw in "LCFTGD"):
         return True
@@ -234,7 +234,7 @@ def _article(reading: Reading, i: int) -> bool:
     capitals = reading.get(_in_capitals)
     if before in (_KEY_WORDS - _JOINING if capitals else _KEY_WORDS) or after in _BEHIND_A_LETTER:
         return False
-    follows = reading.text[reading.words[i].end : reading.words[i].end + 1] == " "
+    follows = reading.behind(i) == " "
     return follows and (capitals or i == 0 or any(c in ".:;?!" for c in gap))
 
 

@@ -26,6 +26,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     here, there = expert.get(markers), lay.get(markers)
     outcome = Outcome()
     coloured = not (_IN_COLOUR.isdisjoint(expert.bag) or _IN_COLOUR.isdisjoint(lay.bag))
+    if not here and not there and not coloured:
+        return outcome
     if coloured:
         _recoloured(expert, lay, outcome)
     _relettered(expert, here, lay, there, outcome)
@@ -40,7 +42,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         if len(ours) > 1 and len(theirs) > 1 and (swap := exchanged_marks(expert, ours, lay, theirs)):
             outcome.moved(f"{swap.one} and {swap.other}", sure=True)
     if not outcome.decided:
-        outcome.swapped += letters_moved(expert, here, lay, there)
+        for letter in letters_moved(expert, here, lay, there):
+            outcome.add("swapped", letter)
     return outcome
 
 
@@ -102,9 +105,9 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
             shape.startswith("letter")
             and any(m.shape.startswith("letter") for m in here)
             and len(shape) == 8
-            and outcome.lost
+            and outcome.has("lost")
         ):
-            outcome.new.append(shape)
+            outcome.add("new", shape, Basis.MISSING)
     mentioned = set(map(trait, lay.bag)) | {look for word, look in _DRAWN_AS.items() if word in lay.bag}
     looks_here = {look for m in here for look in m.looks}
     looks_there = {look for m in there for look in m.looks}
@@ -120,13 +123,11 @@ def _kept(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]
         kind = "colour" if look in _COLOURS else "shape"
         basis = Basis.MISSING if look in _COLOURS and not likened else Basis.SOUGHT
         outcome.add("lost", f"{look} {kind}", Basis.READ if instead else basis)
-    outcome.new += sorted(
-        f"{look} {'colour' if look in _COLOURS else 'shape'}"
-        for look in new
-        if look in _COLOURS
-        or look in ("dashed", "dotted", "curved", "open")
-        or (look in _OPPOSITE and looks_here & {_OPPOSITE[look]})
-    )
+    for look in sorted(new):
+        if look in _COLOURS:
+            outcome.add("new", f"{look} colour", Basis.MISSING)
+        elif look in ("dashed", "dotted", "curved", "open") or _OPPOSITE.get(look) in looks_here:
+            outcome.add("new", f"{look} shape", Basis.MISSING)
 
 
 _FAMILIES = table("families of colours")

@@ -52,7 +52,7 @@ def _stands_alone(reading: Reading, event: str, i: int, end: int) -> bool:
     texts = reading.texts
     if texts[end - 1] == "followed" and event == _PRECEDES:
         return True
-    behind = reading.words[i].end
+    behind = reading.ends[i]
     if texts[i] in (BEFORE, AFTER) and reading.text[behind : behind + 1] in (",", "."):
         return True
     if texts[i] != BEFORE or not i:
@@ -101,6 +101,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     """What came before still comes before."""
     here, there = expert.get(moments), lay.get(moments)
     outcome = Outcome()
+    if not here and not there:
+        return outcome
     ahead = [m for m in here if m.value == BEFORE and m.event == _FOLLOWS]
     if ahead and BEFORE not in {m.value for m in there} and _TO_COME.isdisjoint(lay.bag):
         outcome.add("lost", _text(expert, ahead), Basis.UNMET)
@@ -222,7 +224,7 @@ def _told_backwards(found: list[Moment]) -> bool:
 
 def _text(reading: Reading, found: list[Moment]) -> str:
     moment = found[0]
-    last = min(moment.last + (2 if moment.event == _FOLLOWS else 0), len(reading.words) - 1)
+    last = min(moment.last + (2 if moment.event == _FOLLOWS else 0), len(reading.texts) - 1)
     return f"“{reading.between(moment.first, last)}”"
 
 
@@ -242,7 +244,7 @@ def _ends(reading: Reading, moment: Moment) -> tuple[dict[str, float], dict[str,
         rest = bag_of(reading, stop, end) if opens else bag_of(reading, start, moment.first)
         return event, rest
     if moment.event == _PRECEDES:
-        if moment.last + 1 >= end and end < len(reading.words):
+        if moment.last + 1 >= end and end < len(reading.texts):
             end = sentence(reading, end)[1]  # "The fever came first; the cough followed."
         return bag_of(reading, start, moment.first), bag_of(reading, moment.last + 1, end)
     return {}, {}

@@ -28,8 +28,11 @@ FAILS = frozenset((Basis.CONTRADICTED, Basis.MISSING))
 """What an alarm may rest on. All else is for a reader to decide, but for what `Outcome.settle` takes."""
 
 
+_DECIDES = FAILS | {Basis.READ}
+
+
 class Claim(NamedTuple):
-    """A doubt: `what` happened ("lost", "changed", "new", "swapped"), in words that name both values, and its basis."""
+    """`what` happened ("lost", "changed", "new", "swapped"), in words that name both values, and its basis."""
 
     what: str
     text: str
@@ -38,23 +41,23 @@ class Claim(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """Facts lost, changed, new or exchanged, in words that name both values; `doubts` are for a reader to decide."""
+    """Facts lost, changed, new or exchanged, for certain (`claims`), and `doubts`, for a reader to decide.
 
-    lost: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    new: list[str] = field(default_factory=list)
-    swapped: list[str] = field(default_factory=list)
+    `decided`: whether a contradiction was found, sure or not; to look for finer ones would only tell it twice.
+    """
+
+    claims: list[Claim] = field(default_factory=list)
     doubts: list[Claim] = field(default_factory=list)
+    decided: bool = False
 
-    def add(self, what: str, text: str, basis: Basis) -> None:
+    def add(self, what: str, text: str, basis: Basis = Basis.CONTRADICTED) -> None:
         """A claim; a doubt if its basis is not among `FAILS`.
 
         `what` is "changed" or "swapped" of what is contradicted, "lost" or "new" of what is missing in a caption.
         """
-        if basis in FAILS:
-            getattr(self, what).append(text)
-        else:
-            self.doubts.append(Claim(what, text, basis))
+        claims = self.claims if basis in FAILS else self.doubts
+        claims.append(Claim(what, text, basis))
+        self.decided |= basis in _DECIDES
 
     def moved(self, text: str, *, sure: bool) -> None:
         """Two values that changed places, or seem to."""
@@ -62,22 +65,23 @@ class Outcome:
 
     def settle(self, holds: Callable[[Claim], bool]) -> None:
         """Take the doubts that hold for what they claim."""
-        for claim in filter(holds, self.doubts):
-            getattr(self, claim.what).append(claim.text)
+        self.claims += filter(holds, self.doubts)
 
-    @property
-    def decided(self) -> bool:
-        """Whether a contradiction was found, sure or not: to look for finer ones would only tell it twice."""
-        return self.failed or any(claim.basis is Basis.READ for claim in self.doubts)
+    def has(self, what: str) -> bool:
+        """Whether this happened for certain."""
+        return any(claim.what == what for claim in self.claims)
 
     @property
     def failed(self) -> bool:
-        return bool(self.lost or self.changed or self.new or self.swapped)
+        return bool(self.claims)
 
     @property
     def reason(self) -> str:
         """ "lost: 2 cm; new: 3 cm"; the doubts alone where nothing is wrong for certain."""
         if not self.failed:
             return "; ".join(dict.fromkeys(f"{claim.what}: {claim.text}" for claim in self.doubts))
-        lists = (("lost", self.lost), ("changed", self.changed), ("new", self.new), ("swapped", self.swapped))
-        return "; ".join(f"{what}: {', '.join(dict.fromkeys(items))}" for what, items in lists if items)
+        told = {what: dict.fromkeys(c.text for c in self.claims if c.what == what) for what in _WHAT}
+        return "; ".join(f"{what}: {', '.join(texts)}" for what, texts in told.items() if texts)
+
+
+_WHAT = ("lost", "changed", "new", "swapped")

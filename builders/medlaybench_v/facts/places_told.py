@@ -27,8 +27,8 @@ _RANKED = frozenset().union(*_RANKS)
 
 def replaced_by_rank(expert: Reading, lay: Reading, unfamiliar: list[Said], allowed: Reading) -> list[str]:
     """A structure that gave way to another of its rank: the duct of the pancreas to that of the bile."""
-    unknown = implied_by_all(unfamiliar) - expert.get(concepts_of)
-    if unknown.isdisjoint(_RANKED):
+    unknown = (_RANKED & implied_by_all(unfamiliar)) - expert.get(concepts_of)
+    if not unknown:
         return []
     unknown -= allowed.get(named_by_phrases)
     here, there = expert.get(_named), lay.get(_named)

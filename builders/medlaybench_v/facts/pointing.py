@@ -88,7 +88,7 @@ def _described(reading: Reading, marker: Marker) -> tuple[int, int]:
 
 def _opens(reading: Reading, marker: Marker) -> bool:
     """Whether a mark in parentheses opens a statement: "(A) CT without dye. (B) MRI"."""
-    before = reading.text[: reading.words[marker.first].start].rstrip(" (")
+    before = reading.text[: reading.starts[marker.first]].rstrip(" (")
     return not before or before[-1] in ".:;"
 
 
@@ -96,7 +96,7 @@ def _tells_ahead(reading: Reading, marker: Marker) -> bool:
     """Whether a mark is the subject of what follows: "the arrow shows", "A: before", "(A) before"."""
     if marker.inside:
         return _opens(reading, marker)
-    behind = reading.text[reading.words[marker.last].end : reading.words[marker.last].end + 1]
+    behind = reading.behind(marker.last)
     if behind in (".", ";") or reading.word(marker.first - 1) in ("labelled", "labeled"):
         return False
     following = reading.texts[marker.last + 1 : marker.last + 2]
@@ -114,14 +114,15 @@ def _ahead(reading: Reading, found: list[Marker]) -> list[bool]:
             ahead.append(tells or (letter and opened))
             opened |= letter and tells
         else:
-            end = reading.words[marker.last].end
-            ahead.append(tells or (told and reading.text[end : end + 1] == " "))
+            ahead.append(tells or (told and reading.behind(marker.last) == " "))
             told |= tells
     return ahead
 
 
 def moved_marks(expert: Reading, here: list[Marker], lay: Reading, there: list[Marker]) -> Exchange | None:
     """Two marks that changed places."""
+    if len(here) < 2 or len(there) < 2:
+        return None
     ours, theirs = [name(m) for m in here], [name(m) for m in there]
     if len(set(ours) & set(theirs)) < 2 or (ours == theirs and in_order(expert, lay)):
         return None
@@ -181,7 +182,6 @@ _POINTING = frozenset("mark marks show shows indicate indicates point points den
 
 def _directions(reading: Reading, marker: Marker, ahead: bool) -> tuple[float, float]:
     """How much what stands before a marker counts, and what stands behind it."""
-    behind = reading.text[reading.words[marker.last].end : reading.words[marker.last].end + 2]
-    if behind[:1] in (":", "=") or (marker.shape.startswith("letter") and ahead):
+    if reading.behind(marker.last) in (":", "=") or (marker.shape.startswith("letter") and ahead):
         return 0.2, 1.0
     return (1.0, 0.25) if marker.inside else (1.0, 1.0)

@@ -73,7 +73,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if ours and not theirs and not outcome.decided and "growth" not in lay.bag:  # "found no growth"
         outright = any(_is_outright(expert.texts, cue) for cue in here.cues) and _WELL.isdisjoint(lay.texts)
         if outright and _EXCEPTS.isdisjoint(expert.texts):  # others are told by their effect: "preserved"
-            first, last = here.cues[0].first, min(here.cues[0].last + 3, len(expert.words) - 1)
+            first, last = here.cues[0].first, min(here.cues[0].last + 3, len(expert.texts) - 1)
             outcome.add("lost", f"“{expert.between(first, last)}”", Basis.READ)
     if not outcome.decided:
         _by_place(expert, lay, outcome)

@@ -67,22 +67,28 @@ class Quantity(NamedTuple):
 
 def quantities(reading: Reading) -> list[Quantity]:
     """The quantities of a caption, in their order."""
-    return _Reader(reading).all()
+    texts = [*reading.texts, ""]
+    counting = []
+    for i in reading.where(_MAY_COUNT):
+        behind = _ONLY_BEFORE.get(texts[i])
+        if behind is None or texts[i + 1] in behind:
+            counting.append(i)
+    return _Reader(reading).all(counting) if counting else []
 
 
 class _Reader:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self.words = reading.words
+        self.starts, self.ends = reading.starts, reading.ends
         self.texts = reading.texts
         self.word, self.raw = reading.word, reading.raw
         self.found: list[Quantity] = []
 
-    def all(self) -> list[Quantity]:
+    def all(self, counting: list[int]) -> list[Quantity]:
+        """The quantities that begin at some of the words `counting`."""
         i = 0
-        for at in self.reading.where(_MAY_COUNT):
-            behind = _ONLY_BEFORE.get(self.texts[at])
-            if at >= i and (behind is None or self.word(at + 1) in behind):
+        for at in counting:
+            if at >= i:
                 i = max(at + 1, self._at(at))
         return self._joined()
 
@@ -95,7 +101,7 @@ class _Reader:
             one = joined[-1] if joined else None
             both = one is not None and one.kind == quantity.kind == "time" and self._ends_in_unit(one)
             if one is not None and both and one.raw and quantity.raw:
-                between = self.reading.lower[self.words[one.last].end : self.words[quantity.first].start].strip()
+                between = self.reading.lower[self.ends[one.last] : self.starts[quantity.first]].strip()
                 larger = one.value / one.raw > 2 * quantity.value / quantity.raw > 0
                 if (
                     larger
@@ -120,7 +126,7 @@ class _Reader:
 
     def gap(self, i: int) -> str:
         """What stands between word i and the one before it."""
-        return self.reading.gaps[i] if 0 < i < len(self.words) else "\n"
+        return self.reading.gaps[i] if 0 < i < len(self.texts) else "\n"
 
     def _at(self, i: int) -> int:
         """Read what begins at word i; the index of the first word behind it."""
@@ -223,7 +229,7 @@ class _Reader:
             return i + 1
         if self.word(i - 1) in ("disease", "virus") and value == 2019:
             return i + 1
-        start = self.words[i].start
+        start = self.starts[i]
         sign = self.reading.text[max(0, start - 1) : start]
         if sign in ("−", "–", "-") and self.reading.text[max(0, start - 2) : start - 1] in ("", " ", "("):
             value = -value

@@ -53,13 +53,13 @@ def ranges(reading: Reading) -> list[Range]:
 
 
 def _is_size(reading: Reading, one: Quantity, other: Quantity) -> bool:
-    between = reading.lower[reading.words[one.last].end : reading.words[other.first].start].strip()
+    between = reading.lower[reading.ends[one.last] : reading.starts[other.first]].strip()
     return one.kind == other.kind == "length" and between in ("x", "×", "by", "*")
 
 
 def _join(reading: Reading, one: Quantity, other: Quantity) -> bool:
-    words, texts = reading.words, reading.texts
-    between = reading.lower[words[one.last].end : words[other.first].start].strip()
+    texts = reading.texts
+    between = reading.lower[reading.ends[one.last] : reading.starts[other.first]].strip()
     before = texts[max(0, one.first - 2) : one.first]
     if one.bound == ">" and other.bound == "<":  # at least half but less than 70 %
         return other.first - one.last <= 6 and not {".", ";"} & set(between)

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import accumulate, compress
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 Value = TypeVar("Value")
 
@@ -29,14 +28,6 @@ _TOKEN = re.compile(
 
 
 _HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011"), "-")
-
-
-class Word(NamedTuple):
-    """A lower-cased word with its place."""
-
-    text: str
-    start: int
-    end: int
 
 
 class Told(Protocol):
@@ -74,19 +65,23 @@ class _Once(Generic[Value]):
         return found
 
 
-class Reading:
-    """A text; what it states is parsed when it is asked for, once."""
+class Reading(dict[Callable[["Reading"], Any], Any]):
+    """A text, and by parsers what they make of it, made when it is asked for first."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._parsed: dict[Callable[[Reading], Any], Any] = {}
 
-    def get(self, parse: Callable[[Reading], Value]) -> Value:
-        """What a parser makes of this text, made once."""
-        if parse not in self._parsed:  # most is asked for once or twice: an exception would cost more than this
-            self._parsed[parse] = parse(self)
-        made: Value = self._parsed[parse]
+    def __missing__(self, parse: Callable[[Reading], Value]) -> Value:
+        made = self[parse] = parse(self)
         return made
+
+    if TYPE_CHECKING:
+
+        def get(self, parse: Callable[[Reading], Value]) -> Value:  # type: ignore[override]
+            """What a parser makes of this text, made once."""
+
+    else:
+        get = dict.__getitem__  # gates ask some sixty times a pair
 
     def said(self, told: Told) -> str:
         """The words by which something is told."""
@@ -94,7 +89,7 @@ class Reading:
 
     def between(self, first: int, last: int) -> str:
         """The text from word `first` to word `last`."""
-        return self.text[self.words[first].start : self.words[last].end]
+        return self.text[self.starts[first] : self.ends[last]]
 
     @_Once
     def lower(self) -> str:
@@ -125,9 +120,19 @@ class Reading:
         return compress(range(len(self.texts)), map(holds.__getitem__, self.texts))
 
     @_Once
-    def words(self) -> list[Word]:
-        ends = list(accumulate(map(len, self._parts)))
-        return list(map(_word, zip(self.texts, ends[::2], ends[1::2], strict=False)))
+    def _places(self) -> list[int]:
+        """Where the words begin and end, in turn."""
+        return list(accumulate(map(len, self._parts)))
+
+    @_Once
+    def starts(self) -> list[int]:
+        """Where each word begins in the text."""
+        return self._places[:-1:2]
+
+    @_Once
+    def ends(self) -> list[int]:
+        """Where each word ends in the text."""
+        return self._places[1::2]
 
     @_Once
     def gaps(self) -> list[str]:
@@ -142,8 +147,9 @@ class Reading:
         """Word i as it is written."""
         return self.between(i, i)
 
-
-_word = partial(tuple.__new__, Word)  # of the three parts at once, without the call of a named tuple
+    def behind(self, i: int) -> str:
+        """The character behind word i; "" at the end."""
+        return self.text[self.ends[i] : self.ends[i] + 1]
 
 
 def read(text: str) -> Reading:

@@ -126,7 +126,7 @@ def is_of_a_ratio(expert: Reading, quantity: Quantity, there: list[Quantity]) ->
     """Whether a number stands in a ratio that the lay caption tells otherwise: 2:1 as "twice as wide"."""
     if quantity.kind != "count" or ":" not in expert.text:
         return False
-    at = expert.words[quantity.first].start
+    at = expert.starts[quantity.first]
     ratio = next((match for match in _RATIO.finditer(expert.text) if match.start() <= at < match.end()), None)
     if ratio is None or not float(ratio[1]) or not float(ratio[2]):
         return False

@@ -56,7 +56,7 @@ class _Scan:
 
     def around(self, i: int) -> tuple[str, str]:
         """The characters before and behind word i."""
-        text, (_, start, end) = self.reading.text, self.reading.words[i]
+        text, start, end = self.reading.text, self.reading.starts[i], self.reading.ends[i]
         return text[start - 1 : start], text[end : end + 1]
 
     def gap(self, i: int) -> str:
@@ -65,9 +65,8 @@ class _Scan:
 
     def add(self, kind: str, value: str, first: int, last: int | None = None, unit: str = "") -> None:
         """A fact from word `first` to word `last`."""
-        words = self.reading.words
-        end = words[first if last is None else last].end
-        self.facts.append(Fact(kind, value, words[first].start, end, unit))
+        end = self.reading.ends[first if last is None else last]
+        self.facts.append(Fact(kind, value, self.reading.starts[first], end, unit))
 
 
 _Handler = Callable[[_Scan, int], None]
@@ -133,7 +132,7 @@ def _roman(scan: _Scan, i: int) -> None:
         and scan.raw(i)[0].isupper()
         and scan.word(i - 1) in known.GRADED
         and scan.gap(i) == " "
-        and not scan.reading.lower.startswith(("-ray", " ray"), scan.reading.words[i].end)
+        and not scan.reading.lower.startswith(("-ray", " ray"), scan.reading.ends[i])
     ):
         scan.add("number", f"{known.ROMAN[numeral[1]]}{numeral[2].upper()}", i, unit="grade")
 

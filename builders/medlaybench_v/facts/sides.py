@@ -55,13 +55,13 @@ _SHIFT = frozenset("to toward towards into over onto".split())
 
 def sides(reading: Reading) -> list[Side]:
     """The sides of a caption, in their order."""
-    texts, words = reading.texts, reading.words
+    texts = reading.texts
     found: list[Side] = []
     for i in reading.where(_MAY_BE_SIDE):
         word = texts[i]
         before = texts[i - 1] if i else ""
         after = texts[i + 1] if i + 1 < len(texts) else ""
-        raw = reading.text[words[i].start : words[i].end]
+        raw = reading.raw(i)
         if word in _WORDS and not _no_side(reading, word, before, after, i):
             towards = word.endswith(("ward", "wards")) or (
                 word in (LEFT, RIGHT)
@@ -102,19 +102,27 @@ def _ends(reading: Reading, i: int) -> bool:
     if i + 1 >= len(reading.texts):
         return True
     gap = reading.gaps[i + 1]
-    return any(char in ".,;:()" for char in gap) or not (
+    return not _ENDINGS.isdisjoint(gap) or not (
         _is_structure(reading, i + 1)
         or (
-            i + 2 < len(reading.texts)
-            and _is_structure(reading, i + 2)
+            _is_structure(reading, i + 2)
             and gap == " "
             and reading.texts[i + 1] not in ("by", "in", "and", "of", "on", "with", "from")
         )
     )
 
 
+_ENDINGS = frozenset(".,;:()")
+
+
 def _is_structure(reading: Reading, i: int) -> bool:
-    return any(s.first <= i <= s.last and _is_part(s.senses) for s in reading.get(senses))
+    return i in reading.get(_structures)
+
+
+def _structures(reading: Reading) -> frozenset[int]:
+    """The words that name body parts."""
+    parts = (s for s in reading.get(senses) if _is_part(s.senses))
+    return frozenset(i for s in parts for i in range(s.first, s.last + 1))
 
 
 @lru_cache(maxsize=4096)
@@ -170,7 +178,7 @@ def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
         return False
     if before in ("have", "had", "has", "been") or after == "over" or (after == "out" and before in _BE):
         return True
-    if before in ("", "the") or reading.text[reading.words[i].start - 1 : reading.words[i].start] in "(-/[":
+    if before in ("", "the") or reading.text[reading.starts[i] - 1 : reading.starts[i]] in "(-/[":
         return False
     gap = reading.gaps[i + 1] if after else ""
     if after in _OBJECTS and not gap.strip() and before not in _SHIFT | {"the", "and", "or", "of"}:
@@ -186,7 +194,7 @@ def _remains(reading: Reading, i: int, before: str, after: str) -> bool:
     ends = not after or any(c in ".;:,()" for c in reading.gaps[i + 1])
     if ends or after in _LEFT_OVER:  # "no tumour left in the corner", "the 2 mm left"
         remnants = _REMNANTS if after in _LEFT_OVER else _SOME  # "none of the tumour left in", "some bands left."
-        told = before in _UNIT_WORDS or _LEAVES.search(reading.lower, 0, reading.words[i].start)
+        told = before in _UNIT_WORDS or _LEAVES.search(reading.lower, 0, reading.starts[i])
         return bool(told) or not remnants.isdisjoint(texts[max(0, i - 6) : i])
     return False
 

@@ -50,7 +50,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
                 continue
             if not _PAIRED.isdisjoint(lay.bag - {"two"}) and "one" not in texts:
                 continue
-            outcome.lost.append(side)
+            outcome.add("lost", side, Basis.MISSING)
         elif (
             (BOTH in told and pair <= said)
             or (vague and not ("same" in texts and pair <= said and "same" not in expert.texts))
@@ -64,7 +64,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         if side == BOTH:
             changed = _new_both(expert, lay, there) or _of_one_alone(expert, lay)
             if changed:
-                outcome.changed.append(changed)
+                outcome.add("changed", changed)
         elif not (each and BOTH in hinted | told):
             _new_side(expert, lay, there, side, outcome)
     if not outcome.decided:
@@ -97,12 +97,12 @@ def _new_side(expert: Reading, lay: Reading, there: list[Side], side: str, outco
         return
     if all("than" in lay.texts[max(0, s.first - 3) : s.first] for s in there if s.value == side):
         return  # "easier to see on the right than on the left"
-    if not outcome.lost and _is_free(lay, there, side):
+    if not outcome.has("lost") and _is_free(lay, there, side):
         if _ALONE.isdisjoint(expert.bag):
             outcome.add("new", side, Basis.SOUGHT)
         return
     explained = all(is_explained(lay, s.first) for s in there if s.value == side)
-    outcome.add("new", side, Basis.MISSING if outcome.lost else Basis.UNMET if explained else Basis.SOUGHT)
+    outcome.add("new", side, Basis.MISSING if outcome.has("lost") else Basis.UNMET if explained else Basis.SOUGHT)
 
 
 _OTHERS = frozenset("contralateral ipsilateral opposite other".split())

@@ -11,11 +11,13 @@ Of 1,825 broken and 1,874 faithful pairs of twenty writers, 1 and 0 fail for thi
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from itertools import product
+from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import STOP_WORDS
 from builders.medlaybench_v.facts.explanations import definitions
@@ -34,13 +36,16 @@ _MOST = 6  # words that say something, in one place
 
 def compare(expert: Reading, lay: Reading, glosses: Glosses, outcome: Outcome) -> None:
     """Adds the words that gave way to others, and two that changed places, to the outcome."""
-    frame = read(_reworded(expert, glosses)) if glosses else expert
-    if frame.get(_telling_words) == lay.get(_telling_words):
+    reworded = _reworded(expert, glosses)
+    here, there = _telling_words(expert, reworded), _telling_words(lay)
+    if here == there:
         return  # as most drafts
-    as_often = Counter(frame.get(_telling_words)) == Counter(lay.get(_telling_words))
-    if as_often and not _exchanged(frame, lay, expert):
+    frame = read(_with_phrases(expert.text, reworded)) if glosses else expert
+    if sorted(here) == sorted(there) and not _exchanged(frame, lay, expert):
         return
-    frame, matcher = max(((each, _aligned(each, lay)) for each in (frame, expert)), key=lambda each: each[1].ratio())
+    matcher, own = _aligned(frame, lay), _aligned(expert, lay)
+    if own.quick_ratio() > matcher.ratio() and own.ratio() > matcher.ratio():
+        frame, matcher = expert, own
     if matcher.ratio() < _KEPT:
         return
     _replaced(expert, frame, lay, matcher, glosses, outcome)
@@ -57,10 +62,7 @@ def _replaced(
 ) -> None:
     """Adds what stands in the place of other words, what was put in, and what was left out."""
     phrases = [_of_phrase(phrase) for _, phrase in glosses]
-    known = expert.get(_roots).union(*phrases)
-    worded, less_often = _reworded_words(lay, glosses), _lost_words(frame, lay)
     here, there = frame.get(_content), lay.get(_content)
-    meant = concepts_of(expert).union(*(_meant(phrase) for _, phrase in glosses))
     for what, a, b, c, d in matcher.get_opcodes():
         told = frozenset(r for _, r in there[c:d])
         if what == "equal" or (told and not told <= expert.get(_roots) and any(told <= phrase for phrase in phrases)):
@@ -68,16 +70,17 @@ def _replaced(
         ours = read(frame.between(here[a][0], here[b - 1][0]) if b > a else "")
         theirs = read(lay.between(there[c][0], there[d - 1][0]) if d > c else "")
         if what == "insert":
-            at = lay.words[there[c][0]].start
-            explains = told <= known or any(start <= at < end for start, end in lay.get(definitions))
-            for new in () if explains else _added(theirs, meant):
+            at = lay.starts[there[c][0]]
+            known = told <= expert.get(_roots).union(*phrases)
+            explains = known or any(start <= at < end for start, end in lay.get(definitions))
+            for new in () if explains else _added(theirs, expert, glosses):
                 outcome.add("new", new, Basis.UNMET)
         elif what == "delete":
-            for lost in _dropped(ours, expert, lay, worded):
+            for lost in _dropped(ours, expert, lay, glosses):
                 outcome.add("lost", lost, Basis.UNMET)
         elif b - a <= _MOST and d - c <= _MOST:
             # As many words: "under the diaphragm" may be told as "on top of the liver".
-            others = _others(ours, theirs, less_often, lay, there[c][0]) if b - a == d - c else ()
+            others = _others(ours, theirs, frame, lay, there[c][0]) if b - a == d - c else ()
             for one, other in [*_opposed(ours, theirs), *others] or _of_a_group(ours, theirs):
                 outcome.add("changed", f"{one} became {other}", Basis.CONTRADICTED)
     for term in _terms_dropped(expert, lay, glosses):
@@ -115,28 +118,47 @@ def _of_phrase(phrase: str) -> frozenset[str]:
     return _roots(read(phrase))
 
 
-def _telling_words(reading: Reading) -> list[str]:
-    return [_ROOTS[reading.texts[i]] for i in reading.where(_TELLS)]
+class _Phrase(NamedTuple):
+    """A phrase of the vocabulary in the place of text[start:end]."""
+
+    start: int
+    end: int
+    text: str
 
 
-def _tells(word: str) -> bool:
-    """Whether a word by itself may be the opposite of another, or another thing than it."""
+def _telling_words(reading: Reading, reworded: Sequence[_Phrase] = ()) -> list[str]:
+    """The roots of the words that tell something, those of phrases in the place of terms."""
+    if not reworded:
+        return list(filter(None, map(_TELLING.__getitem__, reading.texts)))
+    starts, own = reading.starts, list(map(_TELLING.__getitem__, reading.texts))
+    told, i = list[str](), 0
+    for start, end, phrase in reworded:
+        told += [*own[i : bisect_left(starts, start)], *_telling_of(phrase)]
+        i = bisect_left(starts, end)
+    return list(filter(None, [*told, *own[i:]]))
+
+
+@lru_cache(maxsize=16384)
+def _telling_of(phrase: str) -> list[str]:
+    return _telling_words(read(phrase))
+
+
+def _root_if_telling(word: str) -> str:
+    """The root of a word that by itself may be the opposite of another, or another thing than it; else nothing."""
     if word in STOP_WORDS:
-        return False
+        return ""
     alone = read(word)
-    if _telling(alone) or _poles(alone) or not {word, root(word)}.isdisjoint(_exclusive()):
-        return True
-    return any(
-        len(word) > len(prefix) + 4 and word.startswith(prefix) for pair in _PREFIXES for prefix in pair if prefix
-    )
+    tells = _telling(alone) or _poles(alone) or not {word, root(word)}.isdisjoint(_exclusive())
+    prefixed = (word[len(prefix) :] for pair in _PREFIXES for prefix in pair if prefix and word.startswith(prefix))
+    return root(word) if tells or any(len(stem) > 4 for stem in prefixed) else ""
 
 
-_TELLS = OfWords(_tells)
+_TELLING = OfWords(_root_if_telling)
 
 
-def _reworded(expert: Reading, glosses: Glosses) -> str:
-    """The caption with the vocabulary's phrases in the place of its terms, each with its bracket at first mention."""
-    text, lower = expert.text, expert.lower
+def _reworded(expert: Reading, glosses: Glosses) -> list[_Phrase]:
+    """The vocabulary's phrases in the place of the terms of a caption, each with its bracket at first mention."""
+    lower = expert.lower
     found: dict[int, tuple[int, str]] = {}
     for surface, phrase in glosses:
         term = surface.lower()
@@ -147,26 +169,35 @@ def _reworded(expert: Reading, glosses: Glosses) -> str:
             if whole and found.get(start, (0, ""))[0] < end:
                 found[start] = end, phrase
             start = lower.find(term, end)
-    pieces, at, told = list[str](), 0, set[str]()
+    reworded, at, told = list[_Phrase](), 0, set[str]()
     for start in sorted(found):
         end, phrase = found[start]
         if start >= at:
-            pieces += [text[at:start], phrase.partition(" (")[0] if phrase in told else phrase]
+            reworded.append(_Phrase(start, end, phrase.partition(" (")[0] if phrase in told else phrase))
             told.add(phrase)
             at = end
+    return reworded
+
+
+def _with_phrases(text: str, reworded: Sequence[_Phrase]) -> str:
+    pieces, at = list[str](), 0
+    for start, end, phrase in reworded:
+        pieces += [text[at:start], phrase]
+        at = end
     return "".join([*pieces, text[at:]])
 
 
-def _added(theirs: Reading, meant: frozenset[str]) -> Iterator[str]:
+def _added(theirs: Reading, expert: Reading, glosses: Glosses) -> Iterator[str]:
     """What words put in name that the expert caption does not."""
+    meant = expert.get(concepts_of).union(*(_meant(phrase) for _, phrase in glosses))
     for said in _telling(theirs):
         if meant.isdisjoint(sense.concept for sense in said.senses):
             yield theirs.between(said.first, said.last)
 
 
-def _dropped(ours: Reading, expert: Reading, lay: Reading, worded: frozenset[str]) -> Iterator[str]:
+def _dropped(ours: Reading, expert: Reading, lay: Reading, glosses: Glosses) -> Iterator[str]:
     """What words left out name that the lay caption does not."""
-    told, roots = concepts_of(lay), lay.get(_roots) | worded
+    told, roots = lay.get(concepts_of), lay.get(_roots) | _reworded_words(lay, glosses)
     values = {(d, v) for *_, d, v in _poles(lay)}
     named = [(s.first, s.last, not told.isdisjoint(x.concept for x in s.senses)) for s in _telling(ours)]
     named += [(first, last, (d, v) in values) for first, last, d, v in _poles(ours) if ours.texts[first] != "old"]
@@ -182,7 +213,7 @@ def _dropped(ours: Reading, expert: Reading, lay: Reading, worded: frozenset[str
 def _terms_dropped(expert: Reading, lay: Reading, glosses: Glosses) -> Iterator[str]:
     """The vocabulary's terms in the expert caption for which the lay one has neither their words nor those of their
     phrases, nor names the thing. A record may name terms that its caption does not say."""
-    told, roots = concepts_of(lay), lay.get(_roots)
+    told, roots = lay.get(concepts_of), lay.get(_roots)
     for term, phrase in glosses:
         if not _of_phrase(term) <= expert.get(_roots):
             continue
@@ -224,14 +255,10 @@ def _poles(reading: Reading) -> list[tuple[int, int, str, str]]:
     ]
 
 
-def _lost_words(frame: Reading, lay: Reading) -> frozenset[str]:
-    """The words that the lay caption has less often."""
-    return frozenset(Counter(frame.get(_said)) - Counter(lay.get(_said)))
-
-
-def _others(ours: Reading, theirs: Reading, lost: frozenset[str], lay: Reading, at: int) -> Iterator[tuple[str, str]]:
-    """Two things of a kind of which neither is or implies the other, or a thing and its denial; the first is `lost`.
-    `theirs` begins at word `at` of the lay caption, where more words may say it: "slips through"."""
+def _others(ours: Reading, theirs: Reading, frame: Reading, lay: Reading, at: int) -> Iterator[tuple[str, str]]:
+    """Two things of a kind of which neither is or implies the other, or a thing and its denial; the lay caption names
+    the first less often. `theirs` begins at word `at` there, where more words may say it: "slips through"."""
+    lost = frozenset(Counter(frame.get(_said)) - Counter(lay.get(_said)))
     known = {sense for said in ours.get(senses) for sense in said.senses}
     closed = frozenset().union(*(implied(sense.concept) for sense in known))
     for said in theirs.get(senses):

@@ -92,6 +92,8 @@ def _is_thing(word: str) -> bool:
 
 def turned_round(expert: Reading, lay: Reading) -> bool | None:
     """Whether a comparison was turned: True, False where it was kept, None where the texts share none."""
+    if not expert.get(comparisons):
+        return None
     kept = None
     times = [[c for c in r.get(comparisons) if c.since] for r in (expert, lay)]
     if len(times[0]) == len(times[1]) == 1 and not _ONE_OF.intersection(expert.bag | lay.bag):
