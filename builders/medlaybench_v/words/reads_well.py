@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import filterfalse
 from pathlib import Path
 
 from builders.medlaybench_v.words.stacks import FUNCTION_WORDS
@@ -91,8 +92,8 @@ def unexplained_words(text: str) -> tuple[str, ...]:
 
 
 def _unexplained(said: Sequence[str], text: str) -> tuple[str, ...]:
-    plain = plain_words()  # most words are plain as they are
-    strange = dict.fromkeys(map(_if_strange, [word for word in dict.fromkeys(said) if word not in plain]))
+    not_plain = filterfalse(plain_words().__contains__, said)  # most words are plain as they are
+    strange = dict.fromkeys(map(_if_strange, not_plain))
     strange.pop("", None)
     if not strange:
         return ()

@@ -30,7 +30,7 @@ from builders.medlaybench_v.writing.capitals import in_small_letters, is_in_capi
 from builders.medlaybench_v.writing.company import alone
 from builders.medlaybench_v.writing.footnotes import unfold_key
 from builders.medlaybench_v.writing.glosses import Told, explained, in_capitals
-from builders.medlaybench_v.writing.matches import Draft, Entry, Match, Piece
+from builders.medlaybench_v.writing.matches import Draft, Entry, Match, Piece, match_of
 from builders.medlaybench_v.writing.mentions import (
     Form,
     begins_word,
@@ -147,7 +147,7 @@ class Drafter:
                     parts.append(Match(start, end, entry))
                 continue
             if not cuts_a_fact(facts, start, end):
-                matches.append(Match(start, end, entry))
+                matches.append(match_of((start, end, entry)))
                 free_from = end
         settled = list(alone(text, matches))
         left += in_bare(caption, [*settled, *left], parts) if self._bundled else []

@@ -68,7 +68,9 @@ class Piece(NamedTuple):
     match: Match | None = None
 
 
-piece_of = partial(tuple.__new__, Piece)  # of both parts at once, without the call of a named tuple
+# Of all parts at once, without the call of a named tuple.
+match_of = partial(tuple.__new__, Match)
+piece_of = partial(tuple.__new__, Piece)
 
 
 class Draft(NamedTuple):

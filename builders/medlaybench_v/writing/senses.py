@@ -88,7 +88,8 @@ def no_dye(lower: str, start: int) -> bool:
 
 def defined_otherwise(short: str, text: str, expected: str) -> bool:
     """Whether a caption tells itself what some capitals stand for, beginning with none of the words `expected`."""
-    return _told_otherwise(short, expected).search(text) is not None or any(
+    told = _set_apart(short).search(text) and _told_otherwise(short, expected).search(text)
+    return told is not None or any(
         defined == short and re.match(expected, text[slice(*long)], re.IGNORECASE) is None
         for defined, long in _key_of(text)
     )
@@ -99,6 +100,16 @@ def _key_of(text: str) -> list[tuple[str, tuple[int, int]]]:
     """What the key at the end of a caption defines; one entry may be a finding: "A mass. CT: cystic mass"."""
     key = without_key(text)[1]
     return key if len(key) > 1 else []
+
+
+_JOINED = r"(?:\s?[(\[]|\.?\s*[:=]|\s*(?:[–—]|-\s)|,\s|\s+(?:indicates|denotes)\s)\s*"
+
+
+@lru_cache(maxsize=1024)
+def _set_apart(short: str) -> re.Pattern[str]:
+    """Some capitals in brackets, or before a mark that may join them to words: they seldom stand so."""
+    short = re.escape(short)
+    return re.compile(rf"[(\[]{short}\b|\b{short}{_JOINED}")
 
 
 @lru_cache(maxsize=1024)
@@ -115,5 +126,4 @@ def _told_otherwise(short: str, expected: str) -> re.Pattern[str]:
 
     one_more = rf"{apart}(?:\w+{apart})?" if len(letters) > 2 else apart
     short = re.escape(short)
-    joined = r"(?:\s?[(\[]|\.?\s*[:=]|\s*(?:[–—]|-\s)|,\s|\s+(?:indicates|denotes)\s)\s*"
-    return re.compile(rf"{words(one_more)}(?:\s\w+)?\s?[(\[]{short}\b|\b{short}{joined}{words(apart)}")
+    return re.compile(rf"{words(one_more)}(?:\s\w+)?\s?[(\[]{short}\b|\b{short}{_JOINED}{words(apart)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from builders.medlaybench_v.words.stacks import is_joined, listed_end, names_a_vessel, noun_end, starts_sentence
 from builders.medlaybench_v.writing.attachment import landing, stays_apart
@@ -20,8 +21,8 @@ from builders.medlaybench_v.writing.glosses import (
     glossed_behind,
 )
 from builders.medlaybench_v.writing.matches import Entry, Match, Piece, piece_of
-from builders.medlaybench_v.writing.narrowing import narrowed
-from builders.medlaybench_v.writing.neighbours import without_contradiction
+from builders.medlaybench_v.writing.narrowing import may_narrow, narrowed
+from builders.medlaybench_v.writing.neighbours import deniable, without_contradiction
 from builders.medlaybench_v.writing.surfaces import looks_plural
 from builders.medlaybench_v.writing.views import goes_on
 
@@ -232,7 +233,9 @@ def explained_in_brackets(entry: Entry) -> Entry:
 def _inserted(text: str, match: Match, told: Told) -> str:
     """The lay phrase, capital at a sentence's start, and the expert term behind it where its entry asks for it."""
     start, end, entry = match
-    whole = without_contradiction(narrowed(entry.lay, text, start), text[max(0, start - 60) : start])
+    whole = entry.lay
+    if _depends(whole):
+        whole = without_contradiction(narrowed(whole, text, start), text[max(0, start - 60) : start])
     if whole in _SCANS and goes_on(text, start, end):
         whole = whole.removesuffix(" scan")
     lay, bracket, rest = whole.partition(" (")
@@ -251,6 +254,12 @@ def _inserted(text: str, match: Match, told: Told) -> str:
         surface = text[start:end]
         lay = f"{lay} ({surface[:1].lower() + surface[1:] if surface[1:2].islower() else surface})"
     return lay
+
+
+@lru_cache(maxsize=32768)
+def _depends(lay: str) -> bool:
+    """Whether a lay phrase may say something else than it does where it stands."""
+    return may_narrow(lay) or bool(deniable(lay))
 
 
 def _starts_sentence(text: str, at: int) -> bool:

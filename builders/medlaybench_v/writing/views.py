@@ -53,9 +53,9 @@ _METHODS = {
     ),
 }  # fmt: skip
 _KEPT = (
-    r"t[12](?:-weighted| weighted|w)?|flair|stir|fat-suppressed|fat-saturated|plain|initial|follow-up|repeat|3d|2d|mdct"
-)
-
+    "t1", "t2", "t1w", "t2w", "t1-weighted", "t2-weighted", "t1 weighted", "t2 weighted", "flair", "stir",
+    "fat-suppressed", "fat-saturated", "plain", "initial", "follow-up", "repeat", "3d", "2d", "mdct",
+)  # fmt: skip
 
 # Letters that stand for "ultrasound" beside a picture or a body part only.
 _US = re.compile(r"\bus\b", re.IGNORECASE)
@@ -79,10 +79,13 @@ def _any(words: object) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))  # type: ignore[call-overload]
 
 
-_METHOD = "|".join(_METHODS)
-_BEFORE = f"(?:{_any({**_FROM, **_WHEN, **_WITH, **_BODY})}|{_KEPT})"
+_METHOD = rf"(?:{'|'.join(_METHODS)})(?![\w/])(?![-‐]\w)"
+_FIRST_METHOD = re.compile(rf"(?<![\w/‐-]){_METHOD}")
+_IN_STACK = (*_FROM, *_WHEN, *_WITH, *_BODY, *_KEPT)
+_WORDS_IN_STACK = frozenset(word for phrase in (*_IN_STACK, "and") for word in phrase.split(" "))
+_BEFORE = f"(?:{_any(_IN_STACK)})"
 _STACK = re.compile(  # in lower case: letters of either case would be compared one by one
-    rf"(?<![\w/‐-])(?:(?:{_BEFORE})[ ]+(?:and[ ]+(?={_BEFORE}[ ]))?)*(?:{_METHOD})(?![\w/])(?![-‐]\w)"
+    rf"(?<![\w/‐-])(?:(?:{_BEFORE})[ ]+(?:and[ ]+(?={_BEFORE}[ ]))?)*{_METHOD}"
     rf"(?:[ ]+(?:chest|abdomen|brain|pelvis|head)(?=[ ]+(?:{_any(_PICTURES)})))?"
     rf"(?:[ ]+(?:{_any(_FROM)})(?=[ ]+(?:{_any(_PICTURES)})))?(?:[ ]+(?:{_any(_PICTURES)})s?(?![\w-])){{0,2}}"
     rf"(?:[ ]+(?:{_any(_WHOLE)})(?=[ ]*(?:[.,;:()]|\Z)|[ ]+(?:[-–][ ]|and|with|show|demonst|reveal|depict|"
@@ -95,7 +98,7 @@ _METHOD_AT_END = [
 ]
 _WORDS_IN_FRONT = re.compile(
     rf"(?<!\S)(?:(?P<from>{_any(_FROM)})|(?P<when>{_any(_WHEN)})|(?P<with>{_any(_WITH)})|(?P<body>{_any(_BODY)})|"
-    rf"(?P<kept>{_KEPT})|(?P<and>and))(?!\S)",
+    rf"(?P<kept>{_any(_KEPT)})|(?P<and>and))(?!\S)",
     re.IGNORECASE,
 )
 # Where "MR" is no magnetic resonance: a valve that leaks, a muscle of the eye, what the caption says itself.
@@ -121,7 +124,7 @@ _NO_METHOD = re.compile(
 def pictures(text: str, lower: str = "") -> Iterator[Picture]:
     """The names of pictures in a text that plain words say better, left to right; `lower` is the text in lower case."""
     lower = with_hyphens(lower or text.lower())
-    for start, end in map(re.Match.span, _STACK.finditer(lower)):
+    for start, end in _stacks(lower):
         surface = text[start:end]
         if surface in ("Mr", "mr") or (_US.search(surface) and not _US_PICTURE.search(surface)):
             continue  # a man; we, or a country
@@ -145,6 +148,23 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
             continue  # a wide picture of the skin or the eye
         if lay and lay.lower() != surface.lower():
             yield Picture(start, end, lay, tail)
+
+
+def _stacks(lower: str) -> Iterator[tuple[int, int]]:
+    """Where the stacks are: looked for only where the words before a method may begin one, as the pattern tries some
+    two hundred words at each place."""
+    at = 0
+    while method := _FIRST_METHOD.search(lower, at):
+        start = method.start()
+        for word in reversed(lower[at:start].split(" ")):
+            start -= len(word) + 1
+            if word and word not in _WORDS_IN_STACK:
+                break
+        stack = _STACK.search(lower, max(at, start))
+        if stack is None:
+            return
+        yield stack.span()
+        at = stack.end()
 
 
 def with_hyphens(text: str) -> str:
