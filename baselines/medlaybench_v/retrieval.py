@@ -58,6 +58,10 @@ class CaptionRows:
         if size < 2:
             expected = "2 or more: one alone has no other to be compared with"
             raise InputError("rows", found="1 row" if size else "no row", expected=expected)
+        for name in ("expert_caption", "layman_caption", "article_id"):
+            values = getattr(self, name)
+            if values is not None and len(values) != size:
+                raise InputError(f"rows.{name}", found=f"{len(values)} entries", expected=f"{size}, as modality")
         for row, code in enumerate(self.modality):
             if code not in _CODES:
                 raise InputError(f"rows.modality, row {row}", found=repr(code), expected=", ".join(_CODES))

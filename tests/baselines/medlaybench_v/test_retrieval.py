@@ -325,3 +325,5 @@ def test_rows_that_cannot_be_ranked_are_one_clear_error() -> None:
         CaptionRows(["DRCT", "DRCT"], ["a", "b"], [None, "d"])  # type: ignore[list-item]
     with pytest.raises(InputError, match="modality, row 1: 'CT'"):
         CaptionRows(["DRCT", "CT"], ["a", "b"], ["c", "d"])
+    with pytest.raises(InputError, match="layman_caption: 1 entries"):
+        CaptionRows(["DRCT", "DRCT"], ["a", "b"], ["c"])
