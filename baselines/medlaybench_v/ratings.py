@@ -25,7 +25,7 @@ from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, rea
 from baselines.statistics.agreement import cohen_kappa
 from baselines.statistics.printed import grimmer
 from baselines.statistics.resampling import bootstrap_means
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.manifest import ContentDigest
 
 PAPER, TABLE, GROUP = "MedLayBench-V", "Table 4", "human evaluation"
@@ -128,12 +128,12 @@ def read_sheets(paths: Sequence[Path]) -> Ratings:
                 found, expected = f"pair {pair} with other captions than in {earlier}", "the same for all raters"
                 raise InputError(where, found=found, expected=expected, do="Undo what was changed in one of the two")
             reasons.add(row.get("stand_in", ""))
-    if not ratings:
-        raise InputError(", ".join(map(str, paths)) or "sheets", found="no rating", expected="filled sheets")
     pairs = tuple(sorted(captions))
     check_complete(ratings, pairs, "rating", "pairs")
     if len(pairs) < 2:
-        raise InputError("ratings", found="1 pair", expected="2 or more: one has no standard deviation")
+        raise InputError(
+            "ratings", found=how_many(len(pairs), "pair"), expected="2 or more: one has no standard deviation"
+        )
     digest = ContentDigest()
     for pair in pairs:
         digest.update({"pair": pair, "captions": captions[pair][1]})

@@ -51,13 +51,9 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Bleu:
     Raises MissingExtra when sacrebleu is not installed.
     """
     metric, tokens = _sacrebleu(), _tokenizer()
-    values = np.zeros(len(hypotheses))
-    counts = np.zeros((len(hypotheses), 10), dtype=np.int64)
-    for place, (hypothesis, reference) in enumerate(zip(hypotheses, references, strict=True)):
-        pair = _bleu_counts(tokens(hypothesis), tokens(reference))
-        counts[place] = pair
-        values[place] = _bleu_value(metric, pair, smooth_method="add-k", smooth_value=1)
-    return Bleu(values, counts)
+    counts = [_bleu_counts(tokens(said), tokens(wanted)) for said, wanted in zip(hypotheses, references, strict=True)]
+    values = [_bleu_value(metric, pair, smooth_method="add-k", smooth_value=1) for pair in counts]
+    return Bleu(np.array(values), np.array(counts, dtype=np.int64).reshape(-1, 10))
 
 
 def corpus_bleu(counts: NDArray[np.int64]) -> float:
