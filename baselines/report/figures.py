@@ -101,11 +101,8 @@ def _own(cell: Cell, label: str) -> Iterator[tuple[str, int, Point]]:
     """The own numbers of a cell under that label, and their runs, by which several are told apart."""
     for pair in cell.own:
         if pair.own.value is not None:
-            yield (
-                label if len(cell.own) == 1 else f"{label} (run {pair.run})",
-                pair.run,
-                Point(pair.own.value, pair.own.ci95),
-            )
+            name = label if len(cell.own) == 1 else f"{label} (run {pair.run})"
+            yield name, pair.run, Point(pair.own.value, pair.own.ci95)
 
 
 _PAPER = 0  # among the numbers of runs, which are from 1
