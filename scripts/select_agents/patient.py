@@ -10,8 +10,7 @@ import typer
 
 from baselines.results.run import DataUsed, ModelUsed, RunRecord
 from baselines.threemdbench.consultation import selection
-from baselines.threemdbench.consultation.selection_agents import scripted_agent
-from baselines.threemdbench.consultation.selection_game import read_selection_prompts, selection_game
+from baselines.threemdbench.consultation.selection_game import read_selection_prompts, scripted_agent, selection_game
 from loaders.models.sentences import open_sentence_encoder
 from scripts.run.consultation import Data
 from scripts.select_agents.candidates import Selecting, Split, cases_of, models_of, play_each, reasons_of

@@ -17,7 +17,7 @@ from PIL import Image
 from baselines.dialogue.game import Script
 from baselines.results.run import ELSEWHERE, ModelUsed, read_run
 from baselines.threemdbench.consultation.record import HIGHEST, ITEMS, Case
-from baselines.threemdbench.consultation.selection_agents import BY_ROLE, judge
+from baselines.threemdbench.consultation.selection_game import BY_ROLE, judge
 from loaders.errors import InputError
 from loaders.models.messages import Message
 from scripts.cli import execute

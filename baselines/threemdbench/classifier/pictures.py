@@ -1,13 +1,25 @@
-"""Photos decoded once, reduced to what training needs, and kept in memory if they fit."""
+"""Photos decoded once and kept in memory if they fit, and what a network sees of them.
+
+In training that is a random crop with RandAugment, for an answer the middle (or all): the answer is the mean of the
+logits on that view and on its mirror image.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
+import numpy as np
+import torch
 from PIL import Image
+from torch.utils.data import DataLoader, Subset
+from torchvision.transforms import v2
 
+from baselines.statistics.arrays import Floats
 from baselines.threemdbench.classifier.data import Photo
+from baselines.threemdbench.classifier.network import Input
+from baselines.threemdbench.classifier.recipe import Recipe
 from loaders.files.images import ImageError
 
 MEMORY = 2 << 30  # bytes of pixels kept
@@ -72,3 +84,76 @@ class Pictures:
             return picture
         width, height = (max(1, round(side * share)) for side in picture.size)
         return picture.resize((width, height), Image.Resampling.BICUBIC, reducing_gap=3.0)
+
+
+_MODES = {name: getattr(v2.InterpolationMode, name.upper()) for name in ("bilinear", "bicubic", "nearest")}
+
+
+def _tensor(input: Input) -> list[Any]:
+    return [v2.ToImage(), v2.ToDtype(torch.float32, scale=True), v2.Normalize(list(input.mean), list(input.std))]
+
+
+class TrainViews:
+    """Random views by (photo, seed): the same pair gives the same view, in whatever process and order."""
+
+    def __init__(self, pictures: Pictures, input: Input, recipe: Recipe) -> None:
+        mode = _MODES.get(input.interpolation, v2.InterpolationMode.BICUBIC)
+        steps: list[Any] = [
+            v2.RandomResizedCrop(input.train_size, scale=(recipe.crop, 1.0), interpolation=mode, antialias=True),
+            v2.RandomHorizontalFlip(),
+        ]
+        if recipe.randaugment:
+            steps.append(v2.RandAugment(2, recipe.randaugment, interpolation=v2.InterpolationMode.BILINEAR))
+        self._pictures = pictures
+        self._view = v2.Compose([*steps, *_tensor(input)])
+
+    def __getitem__(self, item: tuple[int, int]) -> tuple[Any, int]:
+        at, seed = item
+        # torchvision draws from the process's generator: seeded here, and restored afterwards.
+        before = torch.random.get_rng_state()
+        try:
+            torch.default_generator.manual_seed(seed)
+            return self._view(self._pictures[at]), self._pictures.photos[at].label
+        finally:
+            torch.random.set_rng_state(before)
+
+
+class TestViews:
+    """The view of each picture from which answers are computed."""
+
+    def __init__(self, pictures: Pictures | Sequence[Image.Image], input: Input) -> None:
+        mode = _MODES.get(input.interpolation, v2.InterpolationMode.BICUBIC)
+        size = round(input.test_size / input.crop_share)
+        shape = [size, size] if input.squash else [size]
+        self._pictures = pictures
+        self.view = v2.Compose(
+            [v2.Resize(shape, interpolation=mode, antialias=True), v2.CenterCrop(input.test_size), *_tensor(input)]
+        )
+
+    def __len__(self) -> int:
+        return len(self._pictures)
+
+    def __getitem__(self, at: int) -> Any:
+        return self.view(self._pictures[at])
+
+
+def answer(module: Any, pictures: Pictures, input: Input, accelerator: Any, *, workers: int = 0) -> Floats:
+    """Logits (N, classes), the same in every process: each process computes its share of the pictures."""
+    from accelerate.utils import gather_object
+
+    rank, world = accelerator.process_index, accelerator.num_processes
+    mine = list(range(rank, len(pictures), world))
+    loader = DataLoader(Subset(TestViews(pictures, input), mine), batch_size=64, num_workers=workers)
+    answered: list[Any] = []
+    training = module.training
+    module.eval()
+    with torch.inference_mode(), accelerator.autocast():
+        for images in loader:
+            batch = images.to(accelerator.device, memory_format=torch.channels_last)
+            logits = (module(batch).float() + module(batch.flip(-1)).float()) / 2
+            answered.extend(logits.double().cpu().numpy())
+    module.train(training)
+    if world == 1:
+        return np.stack(answered)
+    pairs = gather_object(list(zip(mine, answered, strict=True)))
+    return np.stack([logits for _, logits in sorted(pairs, key=lambda pair: pair[0])])

@@ -22,7 +22,7 @@ from baselines.statistics.arrays import Floats
 from baselines.statistics.classification import classification_scores, occurring
 from baselines.threemdbench.classifier.data import Photo
 from baselines.threemdbench.classifier.network import open_network
-from baselines.threemdbench.classifier.views import TestViews
+from baselines.threemdbench.classifier.pictures import TestViews
 from loaders.errors import InputError, MissingExtra
 from loaders.files.paths import is_folder
 from loaders.models.encoder import Encoder

@@ -18,9 +18,8 @@ from torch.utils.data import DataLoader
 
 from baselines.statistics.classification import classification_scores, occurring
 from baselines.threemdbench.classifier.network import Network
-from baselines.threemdbench.classifier.pictures import Pictures
+from baselines.threemdbench.classifier.pictures import Pictures, TrainViews, answer
 from baselines.threemdbench.classifier.recipe import Recipe, epoch_order, key
-from baselines.threemdbench.classifier.views import TrainViews, answer
 from baselines.threemdbench.classifier.weights import read_tensors, write_tensors
 from loaders.errors import InputError, ModelError
 from loaders.files.paths import is_there

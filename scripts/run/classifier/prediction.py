@@ -9,9 +9,9 @@ from baselines.statistics.arrays import Floats
 from baselines.threemdbench.classifier.cues import TOP
 from baselines.threemdbench.classifier.data import UNKNOWN, Classes, Labelled
 from baselines.threemdbench.classifier.network import Network
+from baselines.threemdbench.classifier.pictures import answer
 from baselines.threemdbench.classifier.scoring import FINE_TUNED, SCRATCH
 from baselines.threemdbench.classifier.stored import read_stored
-from baselines.threemdbench.classifier.views import answer
 from baselines.threemdbench.classifier.weights import About, read_weights
 from loaders.errors import InputError
 from loaders.installed import installed_versions

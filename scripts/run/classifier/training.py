@@ -13,11 +13,10 @@ from baselines.results.run import ModelUsed
 from baselines.threemdbench.classifier.calibration import fit_temperature
 from baselines.threemdbench.classifier.data import FOLDER, SPLITS, Labelled
 from baselines.threemdbench.classifier.network import Network, open_network
-from baselines.threemdbench.classifier.pictures import Pictures
+from baselines.threemdbench.classifier.pictures import Pictures, answer
 from baselines.threemdbench.classifier.recipe import Recipe
 from baselines.threemdbench.classifier.scoring import FINE_TUNED, PROBED, SCRATCH
 from baselines.threemdbench.classifier.training import BEST, CHECKPOINT, Told, Training
-from baselines.threemdbench.classifier.views import answer
 from baselines.threemdbench.classifier.weights import About, write_weights
 from loaders.installed import installed_versions
 from loaders.models.encoders_torch import state_digest

@@ -28,10 +28,9 @@ from baselines.threemdbench.classifier import probe as probing
 from baselines.threemdbench.classifier.cues import read_cues
 from baselines.threemdbench.classifier.data import SPLITS, from_folder, from_release
 from baselines.threemdbench.classifier.network import open_network
-from baselines.threemdbench.classifier.pictures import Pictures
+from baselines.threemdbench.classifier.pictures import Pictures, answer
 from baselines.threemdbench.classifier.scoring import FINE_TUNED, Scoring
 from baselines.threemdbench.classifier.stored import StoredAnswers
-from baselines.threemdbench.classifier.views import answer
 from baselines.threemdbench.classifier.weights import read_tensors, write_tensors
 from loaders.errors import InputError
 from loaders.opened import open_data

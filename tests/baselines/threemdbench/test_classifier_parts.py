@@ -35,13 +35,12 @@ from baselines.threemdbench.classifier.calibration import bins, bootstrap_ece, f
 from baselines.threemdbench.classifier.cues import More, Search, read_cues, write_cues
 from baselines.threemdbench.classifier.data import UNKNOWN, Classes, Labelled, Photo, from_folder
 from baselines.threemdbench.classifier.network import Input, open_network
-from baselines.threemdbench.classifier.pictures import Pictures
+from baselines.threemdbench.classifier.pictures import Pictures, TrainViews
 from baselines.threemdbench.classifier.probe import open_backbone
 from baselines.threemdbench.classifier.recipe import Recipe, epoch_order
 from baselines.threemdbench.classifier.scoring import BY_CLASS, TABLE, Scoring
 from baselines.threemdbench.classifier.stored import StoredAnswers
 from baselines.threemdbench.classifier.training import Training, _groups
-from baselines.threemdbench.classifier.views import TrainViews
 from loaders.errors import InputError, ModelError
 from loaders.threemdbench import NAMES
 from scripts.run.classifier.device import accelerator_of

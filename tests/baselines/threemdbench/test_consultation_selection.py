@@ -34,15 +34,6 @@ from baselines.threemdbench.consultation.selection import (
     results,
     utterances,
 )
-from baselines.threemdbench.consultation.selection_agents import (
-    REFUSAL,
-    doctor,
-    hasty,
-    honest,
-    inventor,
-    judge,
-    scripted_agent,
-)
 from baselines.threemdbench.consultation.selection_assessor import (
     Annotated,
     Assessed,
@@ -51,10 +42,17 @@ from baselines.threemdbench.consultation.selection_assessor import (
 )
 from baselines.threemdbench.consultation.selection_assessor import results as assessor_results
 from baselines.threemdbench.consultation.selection_game import (
+    REFUSAL,
     ROUNDS,
     Trial,
+    doctor,
+    hasty,
+    honest,
+    inventor,
+    judge,
     play,
     read_selection_prompts,
+    scripted_agent,
     selection_game,
 )
 from baselines.threemdbench.consultation.selection_raters import (
