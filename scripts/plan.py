@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import typer
 
+from baselines.dialogue.budget import CHARACTERS, FEW, estimate
 from baselines.dialogue.game import with_decoding
-from baselines.dialogue.planned import CHARACTERS, FEW, estimate
 from baselines.results.power import ALPHA, POWER
 from loaders.errors import InputError, how_many
 from scripts.cli import find

@@ -6,4 +6,6 @@ evaluation   many cases as a task of inspect_ai, with its log and viewer
 provider     scripted agents as models of inspect_ai
 run          a run in a folder: played, resumed, counted
 played       reads what a run left
+budget       what a run would cost, and a limit on it
+hidden       what a case hides, found and removed
 """

@@ -1,22 +1,28 @@
-"""A limit on what a run may cost: before each request, the most that it can cost is set aside.
+"""What a run may cost, and what it would: a limit on its dollars, and an estimate from a few of its cases.
+
+    taken = estimate(game, cases, agents, epochs=1)
 
     budget.begin(store.taken())             # what earlier sessions of the run have cost
     answer = await budget.asked(player, messages, lambda model: store.ask(model, messages, ...))
 
-What the answer did not use is given back; a request waits while requests in flight hold what it needs. Stored answers
-count from the beginning, whenever this session comes to them, and cost nothing again: the limit is that of the run. A
-model that thinks beyond its limit of tokens may exceed what was set aside, by that one answer.
+Before each request, the most that it can cost is set aside. What the answer did not use is given back; a request waits
+while requests in flight hold what it needs. Stored answers count from the beginning, whenever this session comes to
+them, and cost nothing again: the limit is that of the run. A model that thinks beyond its limit of tokens may exceed
+what was set aside, by that one answer.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Unpack
 
-from baselines.dialogue.planned import asked, counted
+from baselines.dialogue.game import Asking, Case, Game, Script, ScriptedAgent
+from baselines.dialogue.played import Spent
 from loaders.errors import BedsideError, InputError
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
 
@@ -125,3 +131,85 @@ class _Paying(ChatModel):
         answer = await self._model.ask(messages, json_schema=json_schema, **decoding)
         paid(answer)
         return answer
+
+
+FEW = 3
+CHARACTERS = 4  # of English text per token; JSON has more tokens
+FRAME = 4  # tokens added around a message
+IMAGE = 800  # tokens of a picture
+_PIECE = re.compile(r"_?[^\W\d_]+|\d{1,3}|[^\w\s]+")
+_SENTENCE = "This is what the patient said about it, and what I would say of it myself."
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text has: by its characters or, since JSON is mostly signs and short words, by these. A
+    model's text may hold unpaired surrogates."""
+    return max(-(-len(text.encode(errors="surrogatepass")) // CHARACTERS), len(_PIECE.findall(text)))
+
+
+def asked(messages: Sequence[Message]) -> int:
+    """About how many tokens a request has."""
+    return sum(tokens(message.text) + FRAME + IMAGE * len(message.images) for message in messages)
+
+
+def counted(messages: Sequence[Message], answer: Answer) -> tuple[int, int]:
+    """Tokens of a request and of its answer, estimated where the provider has not counted them."""
+    read = asked(messages) if answer.input_tokens is None else answer.input_tokens
+    return read, tokens(answer.text) if answer.output_tokens is None else answer.output_tokens
+
+
+def estimate(
+    game: Game[Case, Any],
+    cases: Sequence[Case],
+    agents: Mapping[str, ScriptedAgent | None],
+    *,
+    epochs: int = 1,
+    scripted: Collection[str] = (),
+) -> dict[str, Spent]:
+    """What each role would take over all cases: scripted words through the real prompts of a few of them, spread over
+    the list. No model is asked.
+
+    A role whose agent is None gives the least that its JSON schema allows. Agents stand for models, but in the roles
+    that are `scripted` in the run itself. Requests are counted exactly, without those that ask a model again: its
+    answer mostly fits, where the words that stand for it may not. Tokens are estimated from the characters, and a model
+    that thinks, or writes more than the script, takes more.
+    """
+    count = min(FEW, len(cases))
+    chosen = [cases[at * (len(cases) - 1) // max(1, count - 1)] for at in range(count)]
+    taken = {role: Spent() for role in game.roles}
+
+    async def play(case: Case) -> None:
+        scripts: dict[str, Script] = {}
+
+        async def ask(role: str, messages: Sequence[Message], **how: Unpack[Asking]) -> Answer:
+            agent = agents[role]
+            if agent is None:
+                schema = how.get("json_schema")
+                text = _SENTENCE if schema is None else json.dumps(_filled(schema))
+            else:
+                text = scripts.setdefault(role, agent(case))(messages)
+            if role in scripted or not how.get("attempt"):
+                taken[role].add(Spent(1, asked(messages), tokens(text)))
+            return Answer(text, None, None, "stop")
+
+        await game.play(case, ask)
+
+    for case in chosen:
+        asyncio.run(play(case))
+    share = epochs * len(cases) / len(chosen)
+    return {
+        role: Spent(round(one.requests * share), round(one.input_tokens * share), round(one.output_tokens * share))
+        for role, one in taken.items()
+    }
+
+
+def _filled(schema: Mapping[str, Any]) -> Any:
+    """The plainest value that a schema accepts."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    if kind == "object":
+        return {name: _filled(part) for name, part in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [_filled(schema["items"])] if "items" in schema else []
+    return {"integer": 1, "number": 0.5, "boolean": True}.get(str(kind), _SENTENCE)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+from baselines.dialogue.budget import estimate
 from baselines.dialogue.game import Case, Game, ScriptedAgent
-from baselines.dialogue.planned import estimate
 from baselines.dialogue.played import Spent
 from baselines.results.power import independent
 from baselines.study.design import TALKS, Design, TaskName

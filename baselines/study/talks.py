@@ -16,8 +16,8 @@ from typing import Unpack
 
 from sqlalchemy import bindparam, func, select, update
 
+from baselines.dialogue.budget import counted
 from baselines.dialogue.game import Asking, Script, parted
-from baselines.dialogue.planned import counted
 from baselines.dialogue.playing import Scripted
 from baselines.medconceal import rubric
 from baselines.medconceal.record import SubmittedFinding

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from baselines.dialogue.budget import Budget, BudgetSpent
+from baselines.dialogue.budget import IMAGE, Budget, BudgetSpent, asked, estimate, tokens
 from baselines.dialogue.game import Ask, Game, Script, ScriptedAgent
-from baselines.dialogue.planned import IMAGE, asked, estimate, tokens
 from baselines.dialogue.played import Spent
 from baselines.dialogue.playing import Scripted
 from baselines.dialogue.run import play_run

@@ -17,8 +17,7 @@ import PIL.Image
 import pytest
 
 from baselines.dialogue import evaluation
-from baselines.dialogue.budget import BudgetSpent
-from baselines.dialogue.planned import asked
+from baselines.dialogue.budget import BudgetSpent, asked
 from baselines.dialogue.run import play_run
 from baselines.medlaybench_v import captioning, readability
 from baselines.medlaybench_v.captioning import (

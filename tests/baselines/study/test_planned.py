@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from baselines.dialogue.planned import estimate
+from baselines.dialogue.budget import estimate
 from baselines.medconceal.agents import rules_evaluator
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, task_game
