@@ -14,7 +14,7 @@ from pathlib import Path
 
 from huggingface_hub import constants
 
-from loaders.errors import BedsideError, InputError
+from loaders.errors import BedsideError
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.json_values import read_json
 from loaders.files.paths import is_there
@@ -78,8 +78,4 @@ def _read() -> Mapping[str, Pin]:
     if not is_there(path):
         return {}
     do = "Delete it: the next load of the authors' data pins them anew"
-    try:
-        return from_json(_Pins, read_json(path, expected="the commits that were first read"), path, do=do).pins
-    except InputError as error:
-        error.do = error.do or do
-        raise
+    return from_json(_Pins, read_json(path, expected="the commits that were first read", do=do), path, do=do).pins

@@ -50,7 +50,7 @@ class ForeignRow:
         self.missing: list[str] = []
         self._columns = columns
         self._blocks = frozenset(blocks)
-        self._values = dict(_leaves(_opened(row)))
+        self._values = {path: value for path, value in _leaves(_opened(row)) if value is not None}
         self._read: set[str] = set()
 
     @property
@@ -83,20 +83,13 @@ class ForeignRow:
         return ""
 
 
-def columns_of(row: Mapping[str, Any]) -> Iterator[str]:
+def columns_of(row: Mapping[str, Any], within: str = "") -> Iterator[str]:
     """The columns of a row with their paths, empty ones too, and those of the objects in its lists."""
-    yield from _paths(_opened(row), "")
-
-
-def _paths(value: Any, path: str) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _paths(inner, f"{path}.{name}" if path else name)
-        return
-    yield path
-    for inner in value if isinstance(value, list) else ():
-        if isinstance(inner, Mapping):
-            yield from _paths(inner, path)
+    for path, value in _leaves(_opened(row), within):
+        yield path
+        for inner in value if isinstance(value, list) else ():
+            if isinstance(inner, Mapping):
+                yield from columns_of(inner, f"{path}.")
 
 
 def check_columns(path: Path, columns: Columns, existing: Collection[str], table: str) -> None:
@@ -150,11 +143,11 @@ def _opened(value: object, depth: int = 0) -> Any:
 
 
 def _leaves(value: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Each value with its path; lists count as values, null as none."""
+    """Each value with its path; lists count as values."""
     for name, inner in value.items():
         if isinstance(inner, Mapping):
             yield from _leaves(inner, f"{path}{name}.")
-        elif inner is not None:
+        else:
             yield f"{path}{name}", inner
 
 

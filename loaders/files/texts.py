@@ -54,9 +54,7 @@ def read_text(path: Path, *, most: int = MOST_BYTES, expected: str = "a text") -
 
 def lines_of(data: bytes) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, with their numbers from 1; only a line feed ends one."""
-    for number, line in enumerate(_unmarked(data).split(b"\n"), start=1):
-        if line.strip():
-            yield number, line.removesuffix(b"\r")
+    return stream_lines([data], "", len(data))
 
 
 def _unmarked(data: bytes) -> bytes:
