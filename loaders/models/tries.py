@@ -92,7 +92,8 @@ class Tries:
         asked = self.retry_after(cause)
         if not asked and _limited(cause) and _OF_A_DAY.search(said_in(getattr(cause, "body", None))):
             return None
-        return None if asked > LONGEST_RETRY_AFTER else max(asked, min(2.0 ** min(attempt, 10), LONGEST_BACKOFF))
+        own = min(2.0 ** min(attempt, 10), LONGEST_BACKOFF)
+        return None if asked > (LONGEST_RETRY_AFTER if PATIENCE.get() else own) else max(asked, own)
 
     def _failure(self, error: Exception, text: str, tries: int) -> BedsideError:
         if type(error).__name__ == "PrerequisiteError":  # vLLM looks for its package only at the first request

@@ -997,9 +997,18 @@ def test_a_busy_server_is_waited_for_only_if_no_other_answers(server: ChatServer
         first.faults += [status(503)] * 99
         assert ask(model).text == ("Pus." if other is second else "A pocket of pus.")
         assert calm.waits == [1, 2] and ask(model) and calm.waits == [1, 2]
+        first.faults[:] = [status(503)] * 5
         other.faults += [status(429)] * 3
-        first.faults[5:] = []
         assert ask(model) and calm.waits[2:] == [1, 2, 1, 2, 4, 8, 16], "none is left but the one that is waited for"
+
+
+def test_a_server_that_asks_to_wait_is_left_for_another(server: ChatServer, calm: Calm) -> None:
+    with ChatServer() as second:
+        model = open_model("openai-api/local/m", base_url=[server.base_url, second.base_url], sleep=calm)
+        for one in (server, second):
+            one.faults += [status(429, retry_after=9)]
+        assert ask(model) and calm.waits == [9], "the last one is waited for"
+        assert sorted((len(server.requests), len(second.requests))) == [1, 2]
 
 
 def test_each_server_of_a_model_of_vllm_is_asked(
