@@ -50,7 +50,7 @@ _TURNS = 12  # over half a turn
 _REACH = 1.9  # sizes of a mark within which the next letter is looked for
 _BAR = 3.0  # minimum ratio of length to width for a mark to be a bar
 
-# The weights of a row's measures, in the order of `Row.facts`: a logistic regression, and the limit of its score.
+# The weights of a row's measures, in the order of `Row.score`: a logistic regression, and the limit of its score.
 _WEIGHTS = (1.25, -1.02, -3.87, -1.73, 2.17, -1.23, -1.74, 2.0, 1.54, 0.8)
 _LIMIT = 13.7
 _NEARLY = 2.2  # a row that scores this much less still shows whether its line is a ruler's
@@ -78,7 +78,10 @@ class Text(NamedTuple):
 
 def text_over(grey: Grey) -> Text:
     """The text overlaid on a picture."""
-    found = [row for row in _candidates(grey) if row.variety >= _ALIKE and row.score > _LIMIT - _MAYBE]
+    every = [row for hat in (cv2.MORPH_TOPHAT, cv2.MORPH_BLACKHAT) for row in _found(grey, hat)]
+    rulers = [row for row in every if row.is_ruler]
+    beside = (row for row in every if not any(row.is_along(ruler) for ruler in rulers))
+    found = [row for row in beside if row.variety >= _ALIKE and row.score > _LIMIT - _MAYBE]
     rows = [row for row in found if row.score > _LIMIT - _NEARLY]
     likely = [row for row in rows if row.score > _LIMIT]
     characters = max((row.count for row in likely if row.score - _as_ruler(row, rows) > _LIMIT), default=0)
@@ -109,15 +112,10 @@ class Row:
     levels: int = 1
     votes: int = 1
 
-    @property
-    def facts(self) -> Values:
-        """The inputs of its score: what was measured (`_measured`), at how many
-        contrasts and how often it was found."""
-        return np.append(self.measured, [self.levels, np.log(self.votes)])
-
     @cached_property
     def score(self) -> float:
-        return float(self.facts @ np.array(_WEIGHTS))
+        """Of what was measured, at how many contrasts and how often it was found."""
+        return float(np.append(self.measured, [self.levels, np.log(self.votes)]) @ np.array(_WEIGHTS))
 
     @cached_property
     def repetition(self) -> float:
@@ -168,13 +166,6 @@ class Row:
         angle = np.pi * ruler.turn / _TURNS
         along, across = x * np.cos(angle) + y * np.sin(angle), y * np.cos(angle) - x * np.sin(angle)
         return bool(abs(across) <= 4 * ruler.height + 0.13 * abs(along))
-
-
-def _candidates(grey: Grey) -> Iterator[Row]:
-    """The rows of a picture, except those along a ruler."""
-    rows = [row for hat in (cv2.MORPH_TOPHAT, cv2.MORPH_BLACKHAT) for row in _found(grey, hat)]
-    rulers = [row for row in rows if row.is_ruler]
-    yield from (row for row in rows if not any(row.is_along(ruler) for ruler in rulers))
 
 
 def _found(grey: Grey, hat: int) -> list[Row]:

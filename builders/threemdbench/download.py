@@ -16,27 +16,41 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.robotparser import RobotFileParser
 
-from builders.threemdbench.request import CONTACT, LONGEST_WAIT, Limits, Refused, contact, host_of, request, web_address
-from builders.threemdbench.robots import FAILED, MOST_BYTES, Robots
+from builders.threemdbench.request import (
+    AGENT,
+    CONTACT,
+    LONGEST_WAIT,
+    Limits,
+    Refused,
+    contact,
+    host_of,
+    request,
+    web_address,
+)
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
 from loaders.files.opening import read_file
 from loaders.files.records import from_json, to_json
+from loaders.files.texts import MARK
 
 __all__ = ["Downloads", "Fetched", "Limits", "Wanted"]
 
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _MAX_REDIRECTS = 5
 _WHO_ASKS = f"the server may want to know who asks: set {CONTACT} to your mail address, and build again"
-_UNREACHABLE = ("no answer", "cannot be reached", "the proxy refuses it", FAILED)
+_ROBOTS_FAILED = "robots.txt cannot be read"
+_MOST_ROBOTS_BYTES = 500 << 10  # the minimum that RFC 9309 asks a crawler to read; the rest is ignored
+_UNREACHABLE = ("no answer", "cannot be reached", "the proxy refuses it", _ROBOTS_FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +179,7 @@ class Downloads:
         for hop in range(_MAX_REDIRECTS + 1):
             pace.wait()
             try:
-                answer = request(web_address(url), self.limits, accept="text/plain", head=lambda *_: MOST_BYTES)
+                answer = request(web_address(url), self.limits, accept="text/plain", head=lambda *_: _MOST_ROBOTS_BYTES)
             except Refused as refused:
                 if hop and refused.final:
                     break  # it leads nowhere, which says nothing about the photo
@@ -215,6 +229,50 @@ class Downloads:
     def _place(self, url: str, kind: str) -> Path:
         name = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
         return self.folder / kind / name[:2] / name
+
+
+@dataclass
+class Robots:
+    """What the robots.txt of each host of a run lets us fetch (RFC 9309), requested once per host.
+
+    The rules are those of the group for `bedside`, or else for everybody, as `urllib.robotparser` reads them: a path is
+    a prefix, so a pattern such as `/*.jpg$` is taken literally. A host without robots.txt (any 4xx but 429) forbids
+    nothing; one whose server fails to deliver it is left alone for now.
+    """
+
+    _known: dict[str, RobotFileParser | None] = field(default_factory=dict)
+
+    def pause(self, url: str, fetch: Callable[[str], tuple[int, bytes]]) -> float:
+        """The seconds to keep between two requests before an address is fetched.
+
+        `fetch` returns the status and bytes at an address, redirects followed.
+
+        Raises: Refused if robots.txt forbids the address or asks for a longer pause than a build accepts (its owner may
+        change it: the next build asks again, this one does not), or its server failed on it (requested again next
+        time).
+        """
+        place = urlsplit(url)
+        origin = urlunsplit((place.scheme, place.netloc, "/robots.txt", "", ""))
+        if origin not in self._known:
+            status, data = fetch(origin)
+            if status >= 500 or status == 429:
+                raise Refused(_ROBOTS_FAILED, host_of(url), final=False)
+            self._known[origin] = _parsed(data) if 200 <= status < 300 else None
+        parser = self._known[origin]
+        if parser is None:
+            return 0.0
+        delay, rate = parser.crawl_delay(AGENT), parser.request_rate(AGENT)
+        pause = max(float(delay or 0), rate.seconds / rate.requests if rate and rate.requests else 0.0)
+        if (allowed := parser.can_fetch(AGENT, url)) and pause <= LONGEST_WAIT:
+            return pause
+        asks = f" asks for {pause:g} s between requests" if allowed else ""
+        raise Refused("robots.txt forbids it", host_of(url) + asks, final=False, wait=math.inf)
+
+
+def _parsed(data: bytes) -> RobotFileParser:
+    parser = RobotFileParser()
+    parser.parse(data.decode("utf-8", "replace").lstrip(MARK).splitlines())
+    return parser
 
 
 @dataclass

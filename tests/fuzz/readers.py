@@ -39,9 +39,9 @@ from builders.medlaybench_v.vocabulary import read_vocabulary
 from builders.release.croissant import read_statement
 from builders.release.shards import read_rows
 from builders.samples.medconceal.cases import profiles
+from builders.threemdbench.download import Robots
 from builders.threemdbench.labels import read_label_map
 from builders.threemdbench.request import Refused
-from builders.threemdbench.robots import Robots
 from builders.threemdbench.sources import open_source as open_photos
 from loaders.corpus import load
 from loaders.files.foreign import read_mapping
