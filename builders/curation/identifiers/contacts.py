@@ -67,17 +67,10 @@ _LINKS = (
     _link(r"\bwww\.[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,5}(?:/[\w.~%/-]{0,200})?(?<!\.)"),
     _link(r"(?<![\w@.-])[a-z][a-z0-9-]{1,63}(?:\.[a-z][a-z0-9-]{1,63}){1,4}/[\w~%-][\w.~%/-]{0,200}(?<!\.)"),
     _link(
-        rf"\b(?:www(?:{_DOT}|\.))?[a-z0-9-]{{1,63}}(?:{_DOT}[a-z0-9-]{{1,63}}){{0,4}}{_DOT}{part('domain')}\b"
-        rf"{_PATH}"
+        rf"\b(?:www(?:{_DOT}|\.))?[a-z0-9-]{{1,63}}(?:{_DOT}[a-z0-9-]{{1,63}}){{0,4}}{_DOT}{part('domain')}\b{_PATH}"
     ),
-    _link(
-        rf"\b(?:{_PLATFORMS}|reddit)(?:\.com)?(?:\s*/\s*|\s+(?:forward\s)?slash\s+)[\w.~%-]{{1,200}}"
-        rf"{_PATH}"
-    ),
-    _link(
-        r"(?<![\w\[])[\w-]{2,80}(?:\.[\w-]{1,80}){0,4}\.(?:pdf|jpe?g|png|heic|gif|docx?|xlsx?|mp4|mov"
-        r"|dcm|zip)\b"
-    ),
+    _link(rf"\b(?:{_PLATFORMS}|reddit)(?:\.com)?(?:\s*/\s*|\s+(?:forward\s)?slash\s+)[\w.~%-]{{1,200}}{_PATH}"),
+    _link(r"(?<![\w\[])[\w-]{2,80}(?:\.[\w-]{1,80}){0,4}\.(?:pdf|jpe?g|png|heic|gif|docx?|xlsx?|mp4|mov|dcm|zip)\b"),
     _link(r"(?<![\w.:])[0-9a-f:]{3,39}(?:(?:\d{1,3}\.){3}\d{1,3})?(?:%\w{1,16})?(?![\w:]|\.\d)", lambda m: _if_host(m)),
     _link(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)", lambda m: _if_host(m)),
     _link(r"\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b | \b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b"),

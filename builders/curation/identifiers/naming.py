@@ -130,23 +130,20 @@ CONTEXTS = _contexts(
     ),
     # One name found, the next of a row: "my boys, [name] (4) and Lucian (2)".
     (
-        r"\[name\](?:\s?[(\[][^()\[\]\n]{1,12}[)\]])?(?:,\s(?:and\s)?|\s(?:and|&)\s)NAME"
-        r"(?=\s?[(\[]\d{1,2}\b)",
+        r"\[name\](?:\s?[(\[][^()\[\]\n]{1,12}[)\]])?(?:,\s(?:and\s)?|\s(?:and|&)\s)NAME(?=\s?[(\[]\d{1,2}\b)",
         _by_position_alone,
     ),
     (rf"\b(?i:{_KIN})\sNAME(?=\s|[.,;!?)'’]|$)", is_listed),
     (
-        r"\b(?i:(?:my|his|her|their|whose|our|the|baby['’]?s?|dog['’]?s?)\s(?:\w+\s)?(?:sur|first\s"
-        r"|last\s|full\s|real\s|maiden\s|middle\s|family\s)?names?(?:['’]s|\sis|\swas|\sare|:)|name\s?:"
-        r"|names?\sis|call(?:s|ed)?\sme|i\sgo\sby|goes\sby|known\sas|name,|née|nee|born\sas|aka"
-        r"|a\.k\.a\.|signed)\s(?:really\s)?NAME",
+        r"\b(?i:(?:my|his|her|their|whose|our|the|baby['’]?s?|dog['’]?s?)\s(?:\w+\s)?(?:sur|first\s|last\s|full\s"
+        r"|real\s|maiden\s|middle\s|family\s)?names?(?:['’]s|\sis|\swas|\sare|:)|name\s?:|names?\sis|call(?:s|ed)?"
+        r"\sme|i\sgo\sby|goes\sby|known\sas|name,|née|nee|born\sas|aka|a\.k\.a\.|signed)\s(?:really\s)?NAME",
         _introduced,
     ),
     (rf"\b(?i:{part('person')})\s(?:\w+\s)?(?i:named|called)\sNAME", _named),
     (r"\b(?i:named|called)\sNAME", is_listed),
     (
-        r"\b(?i:named|call|called|calling)\s(?i:her|him|them|the\s(?:baby|boy|girl|dog|cat|kid"
-        r"|child))\sNAME",
+        r"\b(?i:named|call|called|calling)\s(?i:her|him|them|the\s(?:baby|boy|girl|dog|cat|kid|child))\sNAME",
         by_position,
     ),
     (r"\b(?i:this\sis)\sNAME(?=,?\s(?:again|here|speaking|writing|posting|from)\b)", by_position),
@@ -188,14 +185,12 @@ LOWERED = _contexts(
     (rf"(?<![\w'’-])(?i:{part('title in small letters')})\b\.?[ \t]LOWER", sure),
     (r"(?<![\w'’-])(?i:dr|mrs|mr)\b\.?[ \t]LOWER", _no_plain_word),
     (
-        rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,1}}?(?i:{_KIN})(?:,|['’]s\sname\s(?i:is|was)|\s(?i:named"
-        rf"|called))?\sLOWER",
+        rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,1}}?(?i:{_KIN})(?:,|['’]s\sname\s(?i:is|was)|\s(?i:named|called))?\sLOWER",
         _surely_first,
     ),
     (
-        r"\b(?i:(?:my|his|her|their)\s(?:\w+\s)?(?:first\s|last\s|full\s|real\s|maiden\s"
-        r"|sur)?name(?:['’]s|\sis|\swas|:)|name\s?:|call(?:s|ed)?\sme|i\sgo\sby|i['’]m|i\sam"
-        r"|this\sis)\s(?i:called\s)?LOWER",
+        r"\b(?i:(?:my|his|her|their)\s(?:\w+\s)?(?:first\s|last\s|full\s|real\s|maiden\s|sur)?name(?:['’]s|\sis|\swas"
+        r"|:)|name\s?:|call(?:s|ed)?\sme|i\sgo\sby|i['’]m|i\sam|this\sis)\s(?i:called\s)?LOWER",
         _surely_first,
     ),
     (r"(?:\n|[.!?,]\s*)[-–—~]\s?LOWER(?=[.!]?\s*$)", _surely_first),

@@ -16,10 +16,7 @@ from builders.curation.identifiers.words import coarse, is_medical, is_no_name, 
 _place = partial(rule, "place", cased=True)
 _institution = partial(rule, "institution", cased=True)
 
-_NAMES = (
-    rf"{CAPITAL}(?:\s(?:of|the|on|de|la|le|du|del|der|den|am|an|and|&|upon|in)(?=\s[{UPPER}])"
-    rf"|\s{CAPITAL}){{0,5}}"
-)
+_NAMES = rf"{CAPITAL}(?:\s(?:of|the|on|de|la|le|du|del|der|den|am|an|and|&|upon|in)(?=\s[{UPPER}])|\s{CAPITAL}){{0,5}}"
 
 # --- Streets and postcodes --------------------------------------------------------------------------------------------
 
@@ -29,9 +26,8 @@ _DIRECTION = r"(?:[NSEW]{1,2}\.?\s|North\s|South\s|East\s|West\s)?"
 _NO_STREET = rf"(?!{part('no street')}\b)"
 _STREETS = (
     _place(
-        rf"\b(?i:{_UNIT})\d{{1,5}}[A-Za-z]?(?:\s?[-/]\s?\d{{1,5}})?,?\s+{_DIRECTION}(?"
-        rf":(?:{CAPITAL}|\d{{1,3}}(?:st|nd|rd|th))\.?\s+){{1,4}}{part('street')}\b\.?"
-        rf"(?:\s[NSEW]{{1,2}}\b)?(?:,?\s*(?i:apt|apartment|flat|unit|suite"
+        rf"\b(?i:{_UNIT})\d{{1,5}}[A-Za-z]?(?:\s?[-/]\s?\d{{1,5}})?,?\s+{_DIRECTION}(?:(?:{CAPITAL}|\d{{1,3}}(?:st|nd"
+        rf"|rd|th))\.?\s+){{1,4}}{part('street')}\b\.?(?:\s[NSEW]{{1,2}}\b)?(?:,?\s*(?i:apt|apartment|flat|unit|suite"
         rf"|ste)\.?\s?\#?\s?(?:\w*\d\w*|[A-Z]\b))?(?:,\s{_NAMES}(?:\s\d{{4,5}}\b)?)?"
     ),
     _place(
@@ -160,9 +156,8 @@ _EMPLOYERS = (
         lambda m: m[1] + _employer(m[2], ""),
     ),
     _institution(
-        rf"\b((?i:(?:i|he|she|we|they)(?:'m|’m|'re|\sam|\sis|\swas|\swere|\sare)?\s(?:an?\s"
-        rf"|the\s)?(?:[a-z]+\s){{0,2}}(?:at|with))\s)({CAPITAL}(?:\s(?:&\s)?{CAPITAL}){{0,3}})(?=\s(?:f"
-        rf"or|since|and|in|on|as|where)\b|[.,;])",
+        r"\b((?i:(?:i|he|she|we|they)(?:'m|’m|'re|\sam|\sis|\swas|\swere|\sare)?\s(?:an?\s|the\s)?(?:[a-z]+\s){0,2}"
+        rf"(?:at|with))\s)({CAPITAL}(?:\s(?:&\s)?{CAPITAL}){{0,3}})(?=\s(?:for|since|and|in|on|as|where)\b|[.,;])",
         lambda m: m[1] + _employer(m[2], m[1]),
     ),
 )
