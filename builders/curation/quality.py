@@ -46,10 +46,10 @@ _LEAST_SPREAD = 0.2  # of the logarithm, so that a source of near-copies is not 
 class Quality:
     """Measures of one picture.
 
-    `width` and `height` in pixels, upright; `sharpness` is the variance of the Laplacian; `motion` is low where a
-    camera moved (`directional_detail`); `brightness` the mean grey
-    level; `darkest` and `brightest` the 5th and 95th percentile; `clipped` the share of pixels at either end of the
-    scale; `border` the share of the area that a uniform border takes; `text_characters` the length of the longest row.
+    `width` and `height` in pixels, upright; `sharpness` is the variance of the Laplacian; `motion` is low where the
+    camera moved (`directional_detail`); `brightness` the mean grey level; `darkest` and `brightest` the 5th and 95th
+    percentile; `clipped` the share of pixels at either end of the scale; `border` the share of the area that a uniform
+    border takes; `text_characters` the length of the longest row.
     """
 
     width: int

@@ -147,6 +147,7 @@ class _Pictures:
 def _question(item: Item, pictures: _Pictures) -> Question:
     kinds = [doubt.kind for doubt in item.doubts]
     of_class = _is_class(item)
+    whose = "its photos are" if of_class else "it is"
     equal, beside = _side_by_side(item, pictures, of_class)
     return Question(
         item.picture.key,
@@ -157,7 +158,7 @@ def _question(item: Item, pictures: _Pictures) -> Question:
         image="" if equal else pictures.of(item.picture, SIDE).image,
         equal=equal,
         doubts=[doubt.text for doubt in item.doubts] or ["Decided earlier; nothing is in doubt."],
-        otherwise=_otherwise(item, of_class),
+        otherwise=f"Without a decision {whose} {'kept' if item.kept else 'left out'}.",
         facts=[Field(name, value) for name, value in item.facts.items() if value],
         beside=[pictures.of(other, BESIDE) for other in beside[:MOST_BESIDE]],
         more=max(0, len(beside) - MOST_BESIDE),
@@ -167,11 +168,6 @@ def _question(item: Item, pictures: _Pictures) -> Question:
 def _is_class(item: Item) -> bool:
     """Whether the question is about a class rather than a photo; earlier builds asked about each photo of a class."""
     return bool(item.beside) and any(doubt.kind == "class" for doubt in item.doubts)
-
-
-def _otherwise(item: Item, of_class: bool) -> str:
-    what, becomes = "its photos are" if of_class else "it is", "kept" if item.kept else "left out"
-    return f"Without a decision {what} {becomes}."
 
 
 def _side_by_side(item: Item, pictures: _Pictures, of_class: bool) -> tuple[Sequence[Framed], Sequence[Shown]]:

@@ -43,8 +43,6 @@ from loaders.files.opening import read_file
 from loaders.files.records import from_json, to_json
 from loaders.files.texts import MARK
 
-__all__ = ["Downloads", "Fetched", "Limits", "Wanted"]
-
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 _MAX_REDIRECTS = 5
 _WHO_ASKS = f"the server may want to know who asks: set {CONTACT} to your mail address, and build again"

@@ -30,7 +30,7 @@ from builders.steps import Step, admit, images, unique
 from builders.threemdbench.card import card
 from builders.threemdbench.complaints import BY_MODEL, authored_digest
 from builders.threemdbench.curate import Curator
-from builders.threemdbench.download import Downloads, Limits
+from builders.threemdbench.download import Downloads
 from builders.threemdbench.earlier import Earlier, Followed, open_followed, read_earlier
 from builders.threemdbench.findings import FAULTS, Candidate
 from builders.threemdbench.gather import SHAREABLE, Admission, gather, rows_digest
@@ -40,6 +40,7 @@ from builders.threemdbench.own import Nameless, nameless
 from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
 from builders.threemdbench.remarks import alike, apart, followed, leave_own, leave_queue, left_out, unanswered, untold
+from builders.threemdbench.request import Limits
 from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source, origin_of, source_name
 from builders.threemdbench.sources.table import SOURCE_COLUMNS
 from builders.threemdbench.steps import (

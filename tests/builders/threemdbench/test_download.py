@@ -20,9 +20,10 @@ import httpcore2
 import pytest
 
 from builders.threemdbench import public_address
-from builders.threemdbench.download import Downloads, Fetched, Limits, Wanted
+from builders.threemdbench.download import Downloads, Fetched, Wanted
 from builders.threemdbench.public_address import is_public
 from builders.threemdbench.public_network import PublicNetwork
+from builders.threemdbench.request import Limits
 from loaders.errors import InputError
 from tests.parts.photo_server import (
     Behaviour,

@@ -24,9 +24,9 @@ from builders.release.shards import read_parquet, read_rows
 from builders.release.verify import verify
 from builders.threemdbench import recipe
 from builders.threemdbench.complaints import AUTHORED
-from builders.threemdbench.download import Limits
 from builders.threemdbench.own import OWN_PHOTOS, Nameless
 from builders.threemdbench.remarks import apart
+from builders.threemdbench.request import Limits
 from builders.threemdbench.sources import PUBLISHED, origin_of
 from builders.threemdbench.validators import check_facts
 from loaders.corpus import load
