@@ -49,8 +49,8 @@ def exchanged_things(expert: Reading, lay: Reading, kind: _Kind) -> str:
     if len(ours) < 2:
         return ""
     theirs = dict.fromkeys(chain.from_iterable(map(kind, map(SENSES, lay.get(senses)))))
-    shared = [concept for concept in ours if concept in theirs]
-    if len(shared) < 2 or shared == [concept for concept in theirs if concept in ours]:
+    shared = list(filter(theirs.__contains__, ours))
+    if len(shared) < 2 or shared == list(filter(ours.__contains__, theirs)):
         return ""
     here, there = (
         [Placed(concept, said.first, said.last) for said in reading.get(senses) for concept in kind(said.senses)]

@@ -11,7 +11,7 @@ from builders.medlaybench_v.facts.denials import CHANGE, DYE, SEEN, Cue, Polarit
 from builders.medlaybench_v.facts.denied_places import also, exchanged_places, signs_of_places
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.reading import Reading
-from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, senses
+from builders.medlaybench_v.facts.senses import ANATOMY, implied, kind_of, naming, senses
 from builders.medlaybench_v.facts.wordings import root
 
 _TAKES = frozenset("take takes taking took pick picks soak soaks absorb absorbs catch catches collect".split())
@@ -251,7 +251,7 @@ def _said_of_one(denying: Reading, telling: Reading, concept: str) -> bool:
     if not _AT_A_TIME.isdisjoint(denying.bag | telling.bag) or not _PRIOR.isdisjoint(denying.bag | telling.bag):
         return False
     placed = [
-        [Placed(sign, s.first, s.last) for s in reading.get(senses) if any(x.concept == concept for x in s.senses)]
+        [Placed(sign, s.first, s.last) for s in naming(reading, concept)]
         for sign, reading in (("no", denying), ("yes", telling))
     ]
     return concept not in _WEAK and turned(denying, placed[0], telling, placed[1]) is not None
@@ -263,7 +263,7 @@ _HYPOTHETICAL = frozenset("if whether unless should could might".split())
 
 def _is_denied_outright(reading: Reading, concept: str) -> bool:
     """Whether "no" or its like stands right before a finding: "no stone", "without an obstructing stone"."""
-    firsts = [s.first for s in reading.get(senses) if any(x.concept == concept and x.sign > 0 for x in s.senses)]
+    firsts = [s.first for s in naming(reading, concept) if (concept, 1) in s.senses]
     return any(
         reading.texts[cue.first] in _OUTRIGHT
         and cue.last < first <= cue.last + 3
@@ -282,7 +282,7 @@ def _is_there(lay: Reading, concept: str) -> bool:
         return False
     texts = lay.texts
     for start, end in lay.get(clauses):
-        said = [s for s in lay.get(senses) if start <= s.first < end and any(x.concept == concept for x in s.senses)]
+        said = [s for s in naming(lay, concept) if start <= s.first < end]
         if not said:
             continue
         before, rest = texts[start : said[0].first], texts[said[-1].last + 1 : end]
@@ -300,8 +300,8 @@ def _denied_there(denying: Reading, other: Reading, concept: str) -> bool:
     """Whether the place in which one text denies a concept is one where the other text denies something too."""
     places: set[str] = set()
     for start, end in denying.get(clauses):
-        here = [s for s in denying.get(senses) if start <= s.first < end]
-        if any(x.concept == concept for s in here for x in s.senses):
+        if any(start <= said.first < end for said in naming(denying, concept)):
+            here = [s for s in denying.get(senses) if start <= s.first < end]
             places |= {x.concept for s in here for x in s.senses if kind_of(x.concept) == ANATOMY}
     signs = other.get(signs_of_places)
     return any(-1 in signs.get(place, ()) for place in places)
@@ -309,12 +309,5 @@ def _denied_there(denying: Reading, other: Reading, concept: str) -> bool:
 
 def _context(expert: Reading, lay: Reading, concept: str) -> float:
     """How much of what stands near a concept stands near it in the other text."""
-    near = []
-    for reading in (expert, lay):
-        bags = [
-            anchors(reading, s.first, s.last)
-            for s in reading.get(senses)
-            if any(x.concept == concept for x in s.senses)
-        ]
-        near.append(bags)
-    return max((likeness(a, b) for a in near[0] for b in near[1]), default=0.0)
+    here, there = ([anchors(r, s.first, s.last) for s in naming(r, concept)] for r in (expert, lay))
+    return max((likeness(a, b) for a in here for b in there), default=0.0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from builders.medlaybench_v.facts.reading import Reading, read
+from builders.medlaybench_v.facts.reading import OfWords, Reading, read
 from builders.medlaybench_v.facts.wordings import SENSES, Sense
 from builders.medlaybench_v.facts.words import rows
 
@@ -65,20 +65,16 @@ def _closure(concept: str, implies: dict[str, set[str]]) -> frozenset[str]:
     return frozenset(seen)
 
 
-def kind_of(concept: str) -> str:
-    """anatomy, finding, device, treatment, symptom …: the kind of a concept."""
-    return _lexicon().kinds[concept]
+kind_of = OfWords(lambda concept: _lexicon().kinds[concept]).__getitem__
+"""anatomy, finding, device, treatment, symptom …: the kind of a concept."""
+implied = OfWords(lambda concept: _lexicon().implies[concept]).__getitem__
+"""The concept and all that it implies."""
 
 
 @cache
 def anatomy() -> frozenset[str]:
     """The concepts of body parts."""
     return frozenset(concept for concept, kind in _lexicon().kinds.items() if kind == ANATOMY)
-
-
-def implied(concept: str) -> frozenset[str]:
-    """The concept and all that it implies."""
-    return _lexicon().implies[concept]
 
 
 def senses(reading: Reading) -> list[Said]:
@@ -99,6 +95,19 @@ def _is_no_hand(reading: Reading, i: int) -> bool:
 
 
 _ON_THE_OTHER = (["on", "the", "other"], ["on", "the", "one"])
+
+
+def naming(reading: Reading, concept: str) -> list[Said]:
+    """The words that name a concept, or deny it, in their order."""
+    return reading.get(_by_concept).get(concept, [])
+
+
+def _by_concept(reading: Reading) -> dict[str, list[Said]]:
+    found: dict[str, list[Said]] = {}
+    for said in reading.get(senses):
+        for concept in {sense.concept for sense in said.senses}:
+            found.setdefault(concept, []).append(said)
+    return found
 
 
 def concepts_of(reading: Reading) -> frozenset[str]:

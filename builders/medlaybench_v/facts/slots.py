@@ -150,7 +150,7 @@ def _root_if_telling(word: str) -> str:
     alone = read(word)
     tells = _telling(alone) or _poles(alone) or not {word, root(word)}.isdisjoint(_exclusive())
     prefixed = (word[len(prefix) :] for pair in _PREFIXES for prefix in pair if prefix and word.startswith(prefix))
-    return root(word) if tells or any(len(stem) > 4 for stem in prefixed) else ""
+    return root(word) if tells or any(len(stem) >= _STEM for stem in prefixed) else ""
 
 
 _TELLING = OfWords(_root_if_telling)
@@ -275,19 +275,23 @@ def _others(ours: Reading, theirs: Reading, frame: Reading, lay: Reading, at: in
 
 def _of_a_group(ours: Reading, theirs: Reading) -> Iterator[tuple[str, str]]:
     """Two words of a group in `exclusive.csv`, "high" and "low", or two that differ in a prefix, "hypo" and "hyper"."""
-    here, there = (frozenset(reading.texts) | reading.get(_roots) for reading in (ours, theirs))
-    for group in _groups():
+    here, there = (_exclusive() & (reading.bag | reading.get(_roots)) for reading in (ours, theirs))
+    for group in _groups() if here and there else ():
         said, told = here & group, there & group
         if len(said) == len(told) == 1 and said != told:
             yield min(said), min(told)
     for one, other in product(ours.texts, theirs.texts):
-        if any(_turned(a, b, one, other) or _turned(b, a, one, other) for a, b in _PREFIXES):
+        alike = one[-_STEM:] == other[-_STEM:] and one != other
+        if alike and any(_turned(a, b, one, other) or _turned(b, a, one, other) for a, b in _PREFIXES):
             yield one, other
+
+
+_STEM = 5  # letters of a word behind its prefix, at least
 
 
 def _turned(prefix: str, opposite: str, one: str, other: str) -> bool:
     stem = one.removeprefix(prefix)
-    return len(stem) > 4 and one == f"{prefix}{stem}" and other == f"{opposite}{stem}"
+    return len(stem) >= _STEM and one == f"{prefix}{stem}" and other == f"{opposite}{stem}"
 
 
 _PREFIXES = (
