@@ -215,7 +215,7 @@ def exchanged(
     at_here, at_there = _near(expert, here, values, shared), _near(lay, there, values, shared)
     perhaps = None
     for one, other in pairs:
-        kept, turned = _crossing(_difference(at_here[one], at_here[other]), _difference(at_there[one], at_there[other]))
+        kept, turned = _crossing(at_here[one], at_here[other], at_there[one], at_there[other])
         if min(turned) > 0.06 and sum(turned) > 1.3 * sum(kept) + 0.05:
             return Exchange(one, other, True)
         if min(turned) > 0.02 and sum(turned) > sum(kept) and perhaps is None:
@@ -296,21 +296,23 @@ def _near(
     return near
 
 
-def _crossing(ours: dict[str, float], theirs: dict[str, float]) -> tuple[list[float], list[float]]:
+_Near = dict[str, float]
+
+
+def _crossing(one: _Near, other: _Near, lay_one: _Near, lay_other: _Near) -> tuple[list[float], list[float]]:
     """How much of what stands by each of two values in one text stands by it in the other text, and by the other value.
 
     Both have to be turned: a heading ("sizes: 3 cm and 5 cm") stands by the first value only.
     """
     kept = [0.0, 0.0]
     turned = [0.0, 0.0]
-    for key, here in ours.items():
-        if key not in theirs:
-            continue
-        there = theirs[key]
-        by = kept if (here > 0) == (there > 0) else turned
-        by[here > 0] += (abs(here) * abs(there)) ** 0.5
+    for key in {**one, **other}:
+        here = one.get(key, 0.0) - other.get(key, 0.0)
+        there = lay_one.get(key, 0.0) - lay_other.get(key, 0.0)
+        if abs(here) > _TELLS_APART and abs(there) > _TELLS_APART:
+            by = kept if (here > 0) == (there > 0) else turned
+            by[here > 0] += (abs(here) * abs(there)) ** 0.5
     return kept, turned
 
 
-def _difference(one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
-    return {key: gap for key in {**one, **other} if abs(gap := one.get(key, 0.0) - other.get(key, 0.0)) > 0.02}
+_TELLS_APART = 0.02  # of nearness to two values

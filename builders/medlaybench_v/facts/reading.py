@@ -27,9 +27,6 @@ _TOKEN = re.compile(
 )
 
 
-_HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011"), "-")
-
-
 class Told(Protocol):
     """What is told by the words [first, last] of a text."""
 
@@ -98,7 +95,7 @@ class Reading(dict[Callable[["Reading"], Any], Any]):
         if len(lower) != len(self.text):
             # A few letters, such as İ, grow in lower case; offsets have to stay true.
             lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in self.text)
-        return lower if lower.isascii() else lower.translate(_HYPHENS)
+        return lower if lower.isascii() else lower.replace("\u2010", "-").replace("\u2011", "-")
 
     @_Once
     def _parts(self) -> list[str]:
