@@ -72,18 +72,16 @@ def positions(reading: Reading) -> list[float]:
 def keys(reading: Reading) -> list[_Key]:
     """(first word, last word, key, weight) of all that can tell what a value is said of."""
     found: list[_Key] = []
-    covered: set[int] = set()
+    texts = reading.texts
+    words = list(map(_KEYS.__getitem__, texts))
     for first, last, named in reading.get(senses):
-        covered.update(range(first, last + 1))
+        for i in range(first, last + 1):
+            words[i] = _KEYS_INSIDE[texts[i]]
         found += [(first, last, key, weight) for key, weight in _keys_of(named)]
-    found += [
-        (i, i, key, 0.8)
-        for i, (own, inside) in enumerate(map(_KEYS.__getitem__, reading.texts))
-        if (key := inside if i in covered else own)
-    ]
+    found += [(i, i, key, 0.8) for i, key in enumerate(words) if key]
     found += [(p.first, p.last, f"{p.dimension} {p.value}", 1.0) for p in reading.get(poles) if p.dimension in _TELLING]
     if not _SIDES.isdisjoint(reading.bag):
-        found += [(i, i, f"side {text}", 1.2) for i, text in enumerate(reading.texts) if text in _SIDES]
+        found += [(i, i, f"side {text}", 1.2) for i, text in enumerate(texts) if text in _SIDES]
     return found
 
 
@@ -98,15 +96,16 @@ def _keys_of(named: tuple[Sense, ...]) -> tuple[tuple[str, float], ...]:
     return (*((key, 1.0) for key in sorted(own | denied)), *((key, 0.3) for key in sorted(more)))
 
 
-def _key_of(text: str) -> tuple[str, str]:
-    """The key of a word itself, and of one inside a longer wording; empty where it has none."""
+def _key_of(text: str) -> str:
+    """The key of a word itself; empty where it has none."""
     if text not in STOP_WORDS and text not in _SIDES and (len(text) > 2 or not text.isalpha()):
-        key = f"={root(text)[:7]}"
-        return key, key if len(text) > 5 else _TIMES.get(text, "")
-    return _TIMES.get(text, ""), _TIMES.get(text, "")
+        return f"={root(text)[:7]}"
+    return _TIMES.get(text, "")
 
 
 _KEYS = OfWords(_key_of)
+_KEYS_INSIDE = OfWords(lambda text: _KEYS[text] if len(text) > 5 else _TIMES.get(text, ""))
+"""Those of words inside a longer wording."""
 
 
 def anchors(reading: Reading, first: int, last: int, before: float = 1.0, after: float = 1.0) -> dict[str, float]:

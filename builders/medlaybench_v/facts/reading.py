@@ -44,6 +44,8 @@ class OfWords(dict[str, Value]):
         super().__init__()
         self._find_out = find_out
 
+    __eq__, __hash__ = object.__eq__, object.__hash__  # type: ignore[assignment]  # a text is itself
+
     def __missing__(self, word: str) -> Value:
         if len(self) > 65536:
             self.clear()
@@ -67,6 +69,8 @@ class Reading(dict[Callable[["Reading"], Any], Any]):
 
     def __init__(self, text: str) -> None:
         self.text = text
+
+    __eq__, __hash__ = object.__eq__, object.__hash__  # type: ignore[assignment]  # a text is itself
 
     def __missing__(self, parse: Callable[[Reading], Value]) -> Value:
         made = self[parse] = parse(self)
