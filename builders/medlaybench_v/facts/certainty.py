@@ -72,8 +72,7 @@ def _meant(reading: Reading, i: int, size: int, value: str) -> bool:
     """Whether a wording tells a degree here: it may be a month, an ability, an arrow that points, a thing that fits."""
     texts = reading.texts
     word = texts[i]
-    before = texts[i - 1] if i else ""
-    after = texts[i + size] if i + size < len(texts) else ""
+    before, after = reading.word(i - 1), reading.word(i + size)
     if word in ("may", "march") and (
         before in _MONTH_MAY or after[:1].isdigit() or reading.gaps[i + 1 : i + 2] == ["-"]
     ):

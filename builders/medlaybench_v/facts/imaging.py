@@ -108,15 +108,13 @@ _DENIED = frozenset("no not without none never before prior t non".split())
 def _capital(reading: Reading, i: int) -> bool:
     raw = reading.between(i, i)
     if raw.lower() == "echo":
-        before = reading.texts[i - 1] if i else ""
-        after = reading.texts[i + 1] if i + 1 < len(reading.texts) else ""
+        before, after = reading.word(i - 1), reading.word(i + 1)
         return before not in ("spin", "gradient", "field", "planar", "acoustic") and after not in ("time", "pattern")
     return raw.isupper()
 
 
 def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bool:
-    before = reading.texts[i - 1] if i else ""
-    after = reading.texts[i + 1] if i + 1 < len(reading.texts) else ""
+    before, after = reading.word(i - 1), reading.word(i + 1)
     if kind == "sequences" and value in ("T1", "T2") and re.fullmatch(r"t[12]", text):
         if by_vertebra(reading.texts, reading.gaps, i) or re.fullmatch(r"n\d[a-c]?", after):  # the stage T2 N0 M0
             return True

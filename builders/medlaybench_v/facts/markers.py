@@ -104,8 +104,7 @@ def _looks(reading: Reading, i: int) -> frozenset[str]:
 def _is_marker(reading: Reading, i: int, shape: str) -> bool:
     texts, text = reading.texts, reading.text
     word = texts[i]
-    after = texts[i + 1] if i + 1 < len(texts) else ""
-    before = texts[i - 1] if i else ""
+    before, after = reading.word(i - 1), reading.word(i + 1)
     inside = _in_parentheses(text, reading.starts[i])
     if after == "shaped" and word not in ("star", "stars"):
         return False  # "the ring-shaped cartilage"
@@ -189,7 +188,7 @@ def _is_letter(reading: Reading, i: int) -> bool:
             return False
         return key or reading.texts[i] not in STOP_WORDS or (raw.isupper() and not reading.get(_in_capitals))
     if raw.isdigit():
-        before = reading.texts[i - 1] if i else ""
+        before = reading.word(i - 1)
         if before in ("fig", "figure"):
             return False
         return (
@@ -199,7 +198,7 @@ def _is_letter(reading: Reading, i: int) -> bool:
         )
     if _is_unit_or_side(reading, i, raw) or _ENDS_IN_APOSTROPHE.search(text, max(0, start - 2), start):
         return False
-    before = reading.texts[i - 1] if i else ""
+    before = reading.word(i - 1)
     named = (raw.isupper() and (raw not in "IAT" or before in _CALLED)) or (raw == "A" and not _article(reading, i))
     if (named or (raw == "T" and around[1] in ",)=:")) and around[1] in tuple(",=: .;"):
         return around[0] != "-" and before not in _BEFORE_A_CLASS
@@ -220,7 +219,7 @@ _BEFORE_A_CLASS = frozenset("vitamin hepatitis type stanford child weber factor 
 
 def _is_unit_or_side(reading: Reading, i: int, raw: str) -> bool:
     """1.2 L, 60 °C, 3D, grade V, the R hip."""
-    before = reading.texts[i - 1] if i else ""
+    before = reading.word(i - 1)
     if reading.text[reading.starts[i] - 1 : reading.starts[i]] == "/":
         return True  # B/L
     if before in ("°", "grade", "stage", "type", "class", "segment") or (before[:1].isdigit() and raw in "LCFTGD"):

@@ -67,8 +67,7 @@ _GOES_ON = frozenset("and but it he she a shows is has".split())
 def _is_time(reading: Reading, i: int, size: int) -> bool:
     texts = reading.texts
     word = texts[i]
-    before = texts[i - 1] if i else ""
-    after = texts[i + size] if i + size < len(texts) else ""
+    before, after = reading.word(i - 1), reading.word(i + size)
     if word == "in" and texts[i + 1 : i + 4] == ["the", "middle", "of"] and _names_a_place(reading, i + size):
         return False  # "in the middle of the chest"
     if word == "while" and size == 1:

@@ -59,8 +59,7 @@ def sides(reading: Reading) -> list[Side]:
     found: list[Side] = []
     for i in reading.where(_MAY_BE_SIDE):
         word = texts[i]
-        before = texts[i - 1] if i else ""
-        after = texts[i + 1] if i + 1 < len(texts) else ""
+        before, after = reading.word(i - 1), reading.word(i + 1)
         raw = reading.raw(i)
         if word in _WORDS and not _no_side(reading, word, before, after, i):
             towards = word.endswith(("ward", "wards")) or (

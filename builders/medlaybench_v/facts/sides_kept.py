@@ -10,7 +10,7 @@ from builders.medlaybench_v.facts.denied_places import signs_of_places
 from builders.medlaybench_v.facts.explanations import is_explained
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.reading import Reading
-from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, senses
+from builders.medlaybench_v.facts.senses import ANATOMY, kind_of, naming, senses
 from builders.medlaybench_v.facts.sides import BOTH, LEFT, RIGHT, Side, sides
 
 _WITHOUT_NAMING = frozenset(
@@ -183,13 +183,12 @@ def _new_both(expert: Reading, lay: Reading, there: list[Side]) -> str:
     if len(one_sided) != 1:
         return ""
     for side in there:
-        if side.value != BOTH:
+        if side.value != BOTH or lay.texts[side.first - 1] == "of":
             continue
-        for said in lay.get(senses):
-            if side.last < said.first <= side.last + 3 and lay.texts[side.first - 1] != "of":
-                for sense in said.senses:
-                    if kind_of(sense.concept) == ANATOMY and _singular(expert, sense.concept, one_sided):
-                        return f"{one_sided.pop()} became both"
+        behind = [s for s in lay.get(senses) if side.last < s.first <= side.last + 3]
+        parts = {x.concept for s in behind for x in s.senses if kind_of(x.concept) == ANATOMY}
+        if any(_singular(expert, part) for part in parts):
+            return f"{one_sided.pop()} became both"
     return ""
 
 
@@ -204,12 +203,11 @@ def _of_one_alone(expert: Reading, lay: Reading) -> str:
     return f"none on the {free[0]} became both" if len(free) == 1 and {1} in (signs.get(LEFT), signs.get(RIGHT)) else ""
 
 
-def _singular(expert: Reading, concept: str, one_sided: set[str]) -> bool:
+def _singular(expert: Reading, concept: str) -> bool:
     """Whether the expert caption names a structure, on that side, in the singular."""
     for side in expert.get(sides):
-        for said in expert.get(senses):
-            if side.last < said.first <= side.last + 3 and any(x.concept == concept for x in said.senses):
-                return not expert.texts[said.last].endswith(("s", "ae", "i")) or expert.texts[said.last].endswith(
-                    ("us", "is")
-                )
+        for said in naming(expert, concept):
+            if side.last < said.first <= side.last + 3:
+                word = expert.texts[said.last]
+                return not word.endswith(("s", "ae", "i")) or word.endswith(("us", "is"))
     return False
