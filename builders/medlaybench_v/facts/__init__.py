@@ -2,7 +2,7 @@
 
 `reading` is the text as words; `scan` finds the spans that a draft must not touch. Of each kind of fact one module
 compares what others parse: `amounts` (`quantities` with their `units`, `bounds` and `codes`; `rounding`, `reckoning`,
-`ranges`), `polarity` (`denials`), `certainty`, `order`, `comparison` (`poles`; `compared`, `than`, `qualifiers`,
+`ranges`), `polarity` (`denials`), `certainty`, `order`, `comparison` (`poles`; `compared`, `qualifiers`,
 `exchanges`, `labels`), `sides_kept` (`sides`), `imaging`, `marks_kept` (`markers`, `pointing`), `inventions` (`claims`,
 `places_told`, `devices`, `persons`, `causes`, `additions`), `slots`. `senses` knows the words for body parts and
 findings in both registers, `binding` decides what a value is said of; the words are in tables (`wordings`).

@@ -1,12 +1,176 @@
-"""What is compared with what, and from which end."""
+"""Comparisons with both sides: what is compared (A), how (a pole), with what (B), and from which end.
+
+"A is larger than B", "A exceeds B", "larger in A than in B", "elevated compared with B". Two captions that compare the
+same two things agree if pole and sides are the same, or both are reversed: "B is smaller than A".
+"""
 
 from __future__ import annotations
 
-from builders.medlaybench_v.facts.binding import anchors, likeness
-from builders.medlaybench_v.facts.poles import SAME, Pole, poles
+from typing import NamedTuple
+
+from builders.medlaybench_v.facts.binding import anchors, bag_of, likeness, only
+from builders.medlaybench_v.facts.clauses import clauses
+from builders.medlaybench_v.facts.phrases import sentence
+from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
 from builders.medlaybench_v.facts.reading import Reading
+from builders.medlaybench_v.facts.senses import anatomy
 from builders.medlaybench_v.facts.sides import sides
-from builders.medlaybench_v.facts.than import other_end
+from builders.medlaybench_v.facts.words import CARDINALS
+
+_EXCEEDS = frozenset(
+    "beats beat beating tops topping outsizes outgrows outdoes "
+    "exceeds exceed exceeded exceeding surpasses surpass outweighs outstrips outnumber outnumbers".split()
+)
+_AGAINST = {
+    "compared": ("with", "to"), "comparison": ("with", "to"), "relative": ("to",), "contrast": ("to", "with"),
+    "opposed": ("to",),
+}  # fmt: skip
+_COMPARES = _EXCEEDS | _AGAINST.keys() | {"than", "as", "over"}
+_DIMENSIONS = frozenset("size brightness severity thickness vertical extent".split())
+_AMOUNTS = frozenset("half a an one two three four five six seven eight nine ten twice usual normal expected".split())
+
+
+_LESS, _MORE = frozenset("not half less third quarter t".split()), frozenset("twice times double triple".split())
+
+
+class Comparison(NamedTuple):
+    """What stands on the one and the other side of a comparison, and its pole (+, -, =); `since` an earlier time."""
+
+    value: str
+    one: dict[str, float]
+    other: dict[str, float]
+    since: bool = False
+
+
+def comparisons(reading: Reading) -> list[Comparison]:
+    """The comparisons of a caption that name both sides."""
+    texts = reading.texts
+    found: list[Comparison] = []
+    for i, word in enumerate([] if _COMPARES.isdisjoint(reading.bag) else texts):
+        after = texts[i + 1] if i + 1 < len(texts) else ""
+        if word == "than" and _is_thing(after):
+            start, end = sentence(reading, i)
+            value = _pole(reading, start, i)
+            last = i
+        elif word in _EXCEEDS and _is_thing(after):
+            start, end = sentence(reading, i)
+            value, last = PLUS, i
+        elif after in _AGAINST.get(word, ()):
+            start, end = sentence(reading, i)
+            value = _pole(reading, start, end)
+            last = i + 1
+        elif word == "as" and after in ("much", "many", "large", "big", "wide", "bright", "thick", "high", "long"):
+            start, end = sentence(reading, i)
+            second = next((j for j in range(i + 2, end) if texts[j] == "as"), 0)
+            before = set(texts[max(0, i - 3) : i])
+            value = MINUS if before & _LESS else PLUS if before & _MORE else SAME
+            i, last = second, second
+        elif word == "over" and (best := _favoured(texts, i)):
+            start, end = best, sentence(reading, i)[1]
+            value, last = PLUS, i
+        else:
+            continue
+        start = max([start, *(j for j in range(start, i) if texts[j] == "whereas")])
+        one, other = _bag(reading, start, i), _bag(reading, last + 1, _stop(reading, last + 1, end))
+        if value and i and other:
+            since = not _EARLIER.isdisjoint(texts[last + 1 : _stop(reading, last + 1, end)])
+            found.append(Comparison(value, *only(one, other), since=since))
+    return found
+
+
+_ONE_OF = frozenset("whereas but however while other others second both each former latter".split())
+_EARLIER = frozenset("prior previous previously earlier before last past initial baseline ago yesterday".split())
+
+
+def _favoured(texts: list[str], i: int) -> int:
+    """The word behind "favours" where "over" follows it: "favours a meningioma over a schwannoma"."""
+    return next((j + 1 for j in range(max(0, i - 7), i) if texts[j].startswith(("favor", "favour", "prefer"))), 0)
+
+
+def _is_thing(word: str) -> bool:
+    return word[:1].isalpha() and word not in _AMOUNTS and word not in CARDINALS
+
+
+def turned_round(expert: Reading, lay: Reading) -> bool | None:
+    """Whether a comparison was turned: True, False where it was kept, None where the texts share none."""
+    if not expert.get(comparisons):
+        return None
+    kept = None
+    times = [[c for c in r.get(comparisons) if c.since] for r in (expert, lay)]
+    if len(times[0]) == len(times[1]) == 1 and not _ONE_OF.intersection(expert.bag | lay.bag):
+        return times[0][0].value != times[1][0].value
+    for ours in expert.get(comparisons):
+        for theirs in _partners(ours, lay.get(comparisons)):
+            # What is compared stands among all else that the sentence tells; what it is compared with stands alone.
+            straight = likeness(ours.other, theirs.other)
+            crossed = likeness(ours.one, theirs.other) + likeness(ours.other, theirs.one)
+            if abs(straight - crossed) < 0.25 * max(straight, crossed) + 0.3:
+                continue
+            if SAME in (ours.value, theirs.value):
+                if ours.value != theirs.value:
+                    return True
+                continue
+            if (straight > crossed) != (ours.value == theirs.value):
+                return True
+            kept = False
+    return kept
+
+
+def other_end(expert: Reading, lay: Reading, pole: Pole) -> bool | None:
+    """Whether a pole is said of the second thing of a comparison: "A is brighter than B" told as "B is the darker one".
+
+    None where that cannot be told.
+    """
+    start, end = next(span for span in lay.get(clauses) if span[0] <= pole.first < span[1])
+    if not _COMPARES.isdisjoint(lay.texts[start:end]):
+        return None
+    subject = _places(_bag(lay, start, pole.first))
+    for ours in expert.get(comparisons):
+        if ours.since or ours.value == SAME:
+            continue
+        one, other = likeness(subject, _places(ours.one)), likeness(subject, _places(ours.other))
+        if abs(one - other) > 0.5 and not (one and other):
+            return other > one
+    return None
+
+
+def _places(bag: dict[str, float]) -> dict[str, float]:
+    return {k: w for k, w in bag.items() if k.startswith("side ") or (k in anatomy() and w == 1.0)}
+
+
+def _partners(ours: Comparison, found: list[Comparison]) -> list[Comparison]:
+    """Of several comparisons those that speak most of the same."""
+
+    def alike(theirs: Comparison) -> float:
+        here, there = {**ours.one, **ours.other}, {**theirs.one, **theirs.other}
+        return likeness(here, there) / (sum(here.values()) + sum(there.values()) + 1e-9)
+
+    most = max(map(alike, found), default=0.0)
+    return [theirs for theirs in found if alike(theirs) >= most - 1e-6]
+
+
+def _pole(reading: Reading, start: int, end: int) -> str:
+    """The last pole between two words, that of an amount before others."""
+    here = [p for p in reading.get(poles) if start <= p.first < end and p.dimension in _DIMENSIONS]
+    others = {p.first for p in here if p.dimension != "size"}
+    sizes = [p for p in here if p.dimension == "size" and not (p.first == p.last and p.last + 1 in others)]
+    return (sizes or here)[-1].value if here else ""
+
+
+def _stop(reading: Reading, start: int, end: int) -> int:
+    """Where the second side of a comparison ends."""
+    for j in range(start + 1, end):
+        if not _PARTED.isdisjoint(reading.gaps[j]) or reading.texts[j] in ("which", "while", "but", "whereas"):
+            return j
+    return end
+
+
+_PARTED = frozenset(",:")
+
+
+def _bag(reading: Reading, start: int, end: int) -> dict[str, float]:
+    return bag_of(reading, start, end, ("size ", "severity ", "depth "))
+
 
 _COMPARING = frozenset(
     "larger smaller increase increased increasing decrease decreased decreasing unchanged stable enlarged grown shrunk "

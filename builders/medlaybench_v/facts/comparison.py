@@ -19,6 +19,7 @@ from builders.medlaybench_v.facts.compared import (
     other_way,
     subject_side,
     turned,
+    turned_round,
 )
 from builders.medlaybench_v.facts.exchanges import (
     SENSES,
@@ -37,7 +38,6 @@ from builders.medlaybench_v.facts.qualifiers import COURSES, courses, ends, unqu
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.senses import senses
-from builders.medlaybench_v.facts.than import turned_round
 
 # Dimensions in which one pole alone in each text, and not the same, is a contradiction.
 _STRICT = (

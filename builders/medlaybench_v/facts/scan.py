@@ -232,30 +232,25 @@ def _named_by_stem(word: str) -> str:
 def _modality_phrase(scan: _Scan, i: int) -> None:
     """Modalities of two or three words: "computed tomography", "X-ray", "blood vessel scan"."""
     word, following = scan.word(i), scan.word(i + 1)
-    last = i + 1
-    if word in ("x", "roentgen") and following in ("ray", "rays"):
-        value = "X-ray"
+    if value := _PHRASES.get(f"{word} {following}"):
+        scan.add("modality", value, i, i + 1)
     elif word in known.BEFORE_TOMOGRAPHY and following.startswith("tomogra"):
-        value = "CT"
-    elif word == "magnetic" and following == "resonance":
-        value = "MRI"
+        scan.add("modality", "CT", i, i + 1)
     elif word == "positron":
-        value, last = "PET", i
+        scan.add("modality", "PET", i)
     elif word == "echo" and following != "time" and scan.word(i - 1) not in known.MRI_BEFORE_ECHO:
-        value, last = "ultrasound", i
-    elif word == "plain" and following in ("film", "films"):
-        value = "X-ray"
+        scan.add("modality", "ultrasound", i)
     elif word == "blood" and following in ("vessel", "vessels") and scan.word(i + 2) in known.PICTURE:
-        value, last = "angiography", i + 2
-    elif word == "bone" and following in ("scan", "scintigraphy"):
-        value = "nuclear"
-    else:
-        if word == "x":
-            _roman(scan, i)
-        return
-    scan.add("modality", value, i, last)
+        scan.add("modality", "angiography", i, i + 2)
+    elif word == "x":
+        _roman(scan, i)
 
 
+_PHRASES = {
+    **dict.fromkeys(("x ray", "x rays", "roentgen ray", "roentgen rays", "plain film", "plain films"), "X-ray"),
+    **dict.fromkeys(("bone scan", "bone scintigraphy"), "nuclear"),
+    "magnetic resonance": "MRI",
+}
 _EXACT: dict[str, _Handler] = {
     **dict.fromkeys(known.BEFORE_TOMOGRAPHY, _modality_phrase),
     **dict.fromkeys(("x", "roentgen", "magnetic", "positron", "echo", "plain", "blood", "bone"), _modality_phrase),

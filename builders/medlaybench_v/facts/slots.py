@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from itertools import product
-from typing import NamedTuple
 
 from builders.medlaybench_v.facts.binding import STOP_WORDS
 from builders.medlaybench_v.facts.explanations import definitions
@@ -27,6 +26,8 @@ from builders.medlaybench_v.facts.senses import SAYS_LITTLE, Said, concepts_of, 
 from builders.medlaybench_v.facts.wordings import POLES, Sense, root
 from builders.medlaybench_v.facts.words import rows
 
+_Phrases = Sequence[tuple[int, int, str]]
+"""(start, end, phrase): the vocabulary's phrase in the place of text[start:end]."""
 Glosses = Sequence[tuple[str, str]]
 """(expert term, lay phrase) of what the vocabulary knows in the expert caption."""
 
@@ -118,15 +119,7 @@ def _of_phrase(phrase: str) -> frozenset[str]:
     return _roots(read(phrase))
 
 
-class _Phrase(NamedTuple):
-    """A phrase of the vocabulary in the place of text[start:end]."""
-
-    start: int
-    end: int
-    text: str
-
-
-def _telling_words(reading: Reading, reworded: Sequence[_Phrase] = ()) -> list[str]:
+def _telling_words(reading: Reading, reworded: _Phrases = ()) -> list[str]:
     """The roots of the words that tell something, those of phrases in the place of terms."""
     if not reworded:
         return list(filter(None, map(_TELLING.__getitem__, reading.texts)))
@@ -156,7 +149,7 @@ def _root_if_telling(word: str) -> str:
 _TELLING = OfWords(_root_if_telling)
 
 
-def _reworded(expert: Reading, glosses: Glosses) -> list[_Phrase]:
+def _reworded(expert: Reading, glosses: Glosses) -> _Phrases:
     """The vocabulary's phrases in the place of the terms of a caption, each with its bracket at first mention."""
     lower = expert.lower
     found: dict[int, tuple[int, str]] = {}
@@ -169,17 +162,17 @@ def _reworded(expert: Reading, glosses: Glosses) -> list[_Phrase]:
             if whole and found.get(start, (0, ""))[0] < end:
                 found[start] = end, phrase
             start = lower.find(term, end)
-    reworded, at, told = list[_Phrase](), 0, set[str]()
+    reworded, at, told = list[tuple[int, int, str]](), 0, set[str]()
     for start in sorted(found):
         end, phrase = found[start]
         if start >= at:
-            reworded.append(_Phrase(start, end, phrase.partition(" (")[0] if phrase in told else phrase))
+            reworded.append((start, end, phrase.partition(" (")[0] if phrase in told else phrase))
             told.add(phrase)
             at = end
     return reworded
 
 
-def _with_phrases(text: str, reworded: Sequence[_Phrase]) -> str:
+def _with_phrases(text: str, reworded: _Phrases) -> str:
     pieces, at = list[str](), 0
     for start, end, phrase in reworded:
         pieces += [text[at:start], phrase]
