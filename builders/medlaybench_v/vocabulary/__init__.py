@@ -19,6 +19,7 @@ from pathlib import Path
 from builders.licences import allows_rewriting, read_licence
 from builders.medlaybench_v.vocabulary.headwords import in_sentence
 from builders.medlaybench_v.vocabulary.readers import Reading, TermCandidate, read_csv, read_medlineplus, read_umls
+from builders.medlaybench_v.words.lists import listed
 from builders.medlaybench_v.words.terms import Term, terms_digest
 from builders.medlaybench_v.writing.surfaces import keeps_facts
 from loaders.errors import InputError
@@ -33,20 +34,9 @@ EXPERT_LETTERS = 3
 
 # Headwords of public lists that mean something else, or nothing medical, in a caption. Curated lists are not checked
 # against these: their authors chose each word.
-COMMON_WORDS = frozenset(
-    "adhesion alcohol anterior base blow body boil bone brain cavities cavity cell clot coke cold confusion "
-    "contrast cosmetics crystal defect differential discharge disorder drugs ear exhaustion eye face fatigue field "
-    "film finding flushing foot fracture gas genetics growth hand hash head heart image immunity inheritance injury "
-    "irritability lead leg lesion light line liver lung male mass medications meth mole mono mottling newborn nose "
-    "onset pain patient period physician physicians plaque plate pulse rehabilitation resources respiration ring "
-    "rupture scan screen shot skin sodium stage strains stroke study sugar swelling test thorax tick tina tissue "
-    "tube tumor tumour ultrasound view water weakness".split()
-)
+COMMON_WORDS = listed("common")
 # Words that a lay phrase must not introduce: they would add a fact, or mean something other than the expert term.
-ADDED_FACTS = frozenset(
-    "acute adult adults bilateral both care childhood chronic congenital diet left malignant overdose poisoning right "
-    "severe seniors".split()
-)
+ADDED_FACTS = listed("added facts")
 _Verdicts = dict[tuple[str, str], tuple[bool, str, int]]
 _TITLE_WORDS = frozenset("about are can could do does how is should what when who why".split())
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from builders.medlaybench_v.words.lists import listed
 from builders.medlaybench_v.words.terms import KINDS, POS, Term
 from loaders.errors import CHECK_WHOLE, InputError, how_many
 from loaders.files.bad_rows import BadRow, check_bad
@@ -45,11 +46,7 @@ _OPTIONAL = (
 )  # fmt: skip
 _YES_NO = ("yes", "no")
 _ADJECTIVE = re.compile(r"[a-z-]{3,}(?:al|ic|ous|ar|ary|ory|oid|ive)\Z", re.IGNORECASE)
-_NOUN_IN_ADJECTIVE_CLOTHES = frozenset(
-    "canal hospital interval material mineral signal animal arsenal burial capillary pulsar scar car bar collar molar "
-    "ovary artery salivary dispensary colic clinic topic mastoid thyroid carotid steroid sigmoid keloid hemorrhoid "
-    "fibroid adhesive plantar pulmonic medic cosmetic antibiotic diuretic anesthetic plastic".split()
-)
+_NOUN_IN_ADJECTIVE_CLOTHES = listed("nouns that end as adjectives")
 
 
 @dataclass(frozen=True, slots=True)

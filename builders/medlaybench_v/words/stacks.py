@@ -9,44 +9,13 @@ import re
 from collections.abc import Set
 from functools import lru_cache
 
+from builders.medlaybench_v.words.lists import listed
 from builders.medlaybench_v.words.terms import Term
 
 # What may follow a phrase that already holds a preposition. Any other word would be its new head noun.
-FUNCTION_WORDS = frozenset(
-    "of in on at from around near between under behind inside outside through due by with without for to along "
-    "above below that which and or but nor as than then while when where whose the a an this these those is are "
-    "was were be been being has have had may can could might will would not no also both into within over after "
-    "before during since against adjacent secondary involving showing suggesting causing there it its we who he "
-    "she they consistent compatible suggestive extending measuring arising followed well likely arrow arrows "
-    "arrowhead arrowheads case patient shows show showed demonstrates demonstrated reveals revealed appears "
-    "appear seen noted about approximately along across up down via per until because shown associated present "
-    "toward towards onto upto rather instead though although whereas despite besides except among beyond throughout "
-    "beneath alongside upon versus vs even still again already further only became becomes remained remains measures "
-    "did does should must cannot just out off".split()
-)
+FUNCTION_WORDS = listed("function")
 # Nouns that any place or thing may have: a word before one of them is not part of a longer name.
-_ANY_HEAD = frozenset(
-    "blockage abnormalities abnormality anomaly area areas biopsy bleed bleeding border borders bowel "
-    "calcification calcifications cancer cavity changes collection collections compartment contour damage "
-    "defect defects deformity disease disorder drainage end enlargement exam examination failure fat fluid fragment "
-    "fragments function gas growth half heads image images imaging infection inflammation injury injuries "
-    "invasion involvement layer lesion lesions level levels line lines mass masses margin "
-    "margins obstruction operation pain part parts pathology perforation "
-    "portion rate region regions repair rupture scan scans segment segments shadow side sides site sites size "
-    "skin space spaces spread stone stones structure structures surface surgery swelling symptoms system tenderness "
-    "thickening third tip tissue tissues transplant trauma treatment tumor tumors tumour tumours ultrasound "
-    "vessel vessels view views volume wall walls width window wound x-ray x-rays ct mri "
-    "fracture fractures dislocation dislocations diameter dimension extension angle edge edges position branch "
-    "branches "
-    "injection height pole plane tunnel approach floor roof stump erosion erosions infiltration infiltrates "
-    "destruction "
-    "displacement compression fixation removal drainage migration deployment quadrant curve cartilage cyst "
-    "cysts muscle "
-    "muscles lymph left right first second third soft small large air free blood chest pocket insertion implantation "
-    "loop loops film films plaque plaques bubble puncture access manifestations complication complications bypass "
-    "reconstruction diseases contents markings formation type grade stage ulcer ulcers placement replacement "
-    "dilatation dilation stenosis rings teeth tooth".split()
-)
+_ANY_HEAD = listed("any head")
 # Whole words only: the "T" of "T1-weighted" is not one.
 _BEFORE_NEXT = frozenset(" -")
 _NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)(?!-?\w)")
@@ -54,11 +23,7 @@ _NEXT = re.compile(r"([ ]+|-)([^\W\d_]+(?:-[^\W\d_]+)*)(?!-?\w)")
 _NEXT_IN_NOUN = re.compile(r"([ ]+|-)([^\W\d_]\w*(?:[-–/][^\W_]+)*|[23]D)(?![-–/]?\w|\.\d)")
 _NUMBERED = frozenset("case class day figure grade group level month number patient stage step type week year".split())
 _VERBAL = re.compile(r"(?:ing|ed|ly)\Z")
-NOUNS_IN_ING = frozenset(
-    "thickening swelling bleeding imaging narrowing widening lining opening ring thinning scarring stranding "
-    "flattening stenting coiling banding grafting nailing plating filling sampling mapping staging packing bowing "
-    "beading wasting clipping cupping notching".split()
-)
+NOUNS_IN_ING = listed("nouns in -ing")
 _JOINED_BEFORE = re.compile(r"(?:\b(?:and|or|to)[ ]|[/,][ ]?)\Z")
 # Parts that everything has, so that a direction, or one of several, before one of them is one of its sides.
 _SIDES = re.compile(
@@ -98,10 +63,7 @@ _VIEWED = re.compile(
 _INSTITUTE = "(?:Society|Association|Institute|Foundation|Federation|College|Academy|Department|Division|Faculty)"
 _INSTITUTE_BEHIND = re.compile(rf"(?:[ ][A-Z][\w-]+){{0,3}}[ ]{_INSTITUTE}\b")
 _INSTITUTE_BEFORE = re.compile(rf"\b{_INSTITUTE} (?:of|for) (?:[A-Z]\w+,? (?:and )?){{0,3}}\Z")
-_PLACING = frozenset(
-    "above after around at before behind below beside between during in inside near of on outside present that through "
-    "removed cut rich poor under with without".split()
-)
+_PLACING = listed("placing")
 
 
 def part_of_name(text: str, start: int, end: int, heads: Set[int], adjective: bool) -> bool:
@@ -176,21 +138,9 @@ def said_behind(term: Term) -> str:
 
 
 # A name ends before these: verbs, and what follows a thing to describe it ("a lesion typical of cancer").
-_NO_NOUNS = frozenset(
-    "goes lies runs passes joins enters drains courses crosses extends reaches merges arises begins ends full allows "
-    "confirm contributes defines depicts divides done evident exits falls forms includes indicative in-situ next note "
-    "now originates override pierces seems taken transects visible beside and/or typical suspicious characteristic "
-    "prior concomitant adherent deep more less most worse larger smaller bigger wider thicker us use similar equal "
-    "parallel perpendicular responsible apparent highlights contrasts severe abuts becomes causes communicates "
-    "compresses connects contains continues corresponds displaces empties fills indicates inserts invades occupies "
-    "opens overlies persists protrudes represents reveals starts suggests supplies surrounds terminates undertaken "
-    "post lie arise begin extend surround contain connect communicate appear remain enter join merge protrude".split()
-)
+_NO_NOUNS = listed("no nouns")
 # No name ends with these: "the left anterior".
-_NO_ENDS = frozenset(
-    "posterior anterior lateral medial distal proximal inferior superior temporal frontal parietal periapical "
-    "recurrent hypoechoic coronal sagittal multi maxillofacial anteroposterior posteroanterior oblique".split()
-)
+_NO_ENDS = listed("no ends")
 
 
 # Endings of adjectives, adverbs and verbs.
@@ -198,12 +148,7 @@ _HOW_OR_VERB = re.compile(
     r"(?:al|ic|ar|ary|ory|ous|eal|ian|ive|ent|ant|ense|ed|ing|ly|ble|oid|less|ful|ior|ile|ine|ate|ac|est|[^sui]s|ish|"
     r"uid)\Z"
 )
-_OTHERS = frozenset(
-    "left right entire whole intact sparse uniform deep pure loose free fluffy cm mm mid post very low high note prior "
-    "rapid good fine soft hard faint vast inner outer anechoic severe obscure diverse remote overall minor major non "
-    "wide narrow close short long slow fast dark bright hypo hyper iso profuse coarse opaque ovoid parallel here "
-    "beneath".split()
-)
+_OTHERS = listed("no nouns by form")
 
 
 @lru_cache(maxsize=16384)

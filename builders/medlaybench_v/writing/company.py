@@ -17,22 +17,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from builders.medlaybench_v.words.lists import listed
 from builders.medlaybench_v.words.stacks import FUNCTION_WORDS, is_no_noun
 from builders.medlaybench_v.writing.matches import Entry, Match
 
 _WORD_AT_END = re.compile(r"[^\W\d_][\w'’/-]*\Z")
 _FAR = 40  # characters before a term that are looked at
 # What says how large, how many, how old or how sure, of whatever thing: it is joined to no noun more than to another.
-_LOOSE = FUNCTION_WORDS | frozenset(
-    "large small huge big giant tiny massive extensive multiple several many few some any single solitary two three "
-    "four five six both cm mm mild moderate severe slight minimal marked significant complete partial total subtle "
-    "obvious clear possible probable suspected known new old recent fresh recurrent residual persistent focal diffuse "
-    "local localized widespread multifocal patchy dense round rounded oval irregular smooth thick thin thin-walled "
-    "thick-walled solid soft mobile fixed linear first second third same another other main underlying associated "
-    "increased decreased large-sized small-sized visible typical atypical abnormal normal central peripheral simple "
-    "complex bilateral unilateral early late acute chronic subacute gross dominant discrete distinct mixed vague "
-    "well-defined ill-defined bulky sizeable considerable progressive interval one each every such more less".split()
-)
+_LOOSE = FUNCTION_WORDS | listed("loose")
 _ADJECTIVE_AND = re.compile(r"(?<![\w-])[a-z]+(?:al|ar|ior|ic|oid|ary) (?:and|or) (?:right |left )?\Z")
 _ENDS = ("ly", "ed", "ing")
 # Words of a place, which a word of place before them would contradict: "upper mandible", "bilateral hemisphere".

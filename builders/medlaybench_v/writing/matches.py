@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import NamedTuple
 
+from builders.medlaybench_v.words.lists import listed
 from builders.medlaybench_v.words.terms import Term
 
 # How a thing is; "inner" and "small" are also parts of names: "inner ear", "small bowel".
-_QUALITIES = frozenset(
-    "abnormal backward blurred brighter cloudy collapsed damaged darker dense extra fine hardened hazy hollow "
-    "increased inflamed leaky missing narrow narrowed new noncancerous reduced slipped sudden surgical thin trapped "
-    "unusual weak widened wrong".split()
-)
+_QUALITIES = listed("qualities")
 
 
 @dataclass(frozen=True, eq=False)

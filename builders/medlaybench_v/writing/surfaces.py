@@ -15,15 +15,13 @@ from dataclasses import replace
 
 from builders.licences import strictest
 from builders.medlaybench_v.facts import facts_of, read
+from builders.medlaybench_v.words.lists import listed
 from builders.medlaybench_v.words.stacks import said_behind
 from builders.medlaybench_v.words.terms import Term, british, plural, plural_forms
 from builders.medlaybench_v.writing.glosses import beside, in_capitals
 from builders.medlaybench_v.writing.matches import Entry
 
-_PREPOSITIONS = frozenset(
-    "of in on at from around near between under behind inside outside through due by with without for to along "
-    "above below that which like than as toward".split()
-)
+_PREPOSITIONS = listed("prepositions")
 # Places that a body has twice, as the vocabulary names them.
 _PAIRED = frozenset(
     f"the {place}"
