@@ -140,16 +140,18 @@ def unexplainable(expert: str, text: str, start: int, end: int) -> bool:
         return False
     here = text[start:end].removesuffix("s")
     # "ERCP: stricture" is no key
-    names_it = start == 0 and re.match(rf": (?!{here[:1]})", text[end:], re.IGNORECASE)
+    names_it = start == 0 and re.match(rf": (?!{re.escape(here[:1])})", text[end:], re.IGNORECASE)
     return not in_capitals(here) or _told_itself(here).search(text[end:] if names_it else text) is not None
 
 
 @lru_cache(maxsize=1024)
 def _told_itself(letters: str) -> re.Pattern[str]:
     """What a caption says of letters of which it tells itself for what they stand."""
-    defined = rf"\s*[,:=–]\s*(?:[a-z]|{letters[:1]}[a-z]{{2}})|\s(?:left|right)\s"
+    first, letters = re.escape(letters[:1]), re.escape(letters)
+    defined = rf"\s*[,:=–]\s*(?:[a-z]|{first}[a-z]{{2}})|\s(?:left|right)\s"
     said = rf"[)\]]|{defined}|\s\(|\s+(?:is|means|indicates|denotes)\b"
-    return re.compile(rf"[(\[]{letters}s?\b|\b{letters}s?(?:{said})")
+    # Begins with the letters, which are found fastest.
+    return re.compile(rf"{letters}(?:(?<=[(\[]{letters})s?\b|(?<=\b{letters})s?(?:{said}))")
 
 
 @lru_cache(maxsize=16384)

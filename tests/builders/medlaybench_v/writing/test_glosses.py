@@ -72,3 +72,9 @@ def test_what_explains_says_another_word() -> None:
     assert explained(subcutaneous) == "subcutaneous (under the skin)"
     assert explained(term("ovarian", "ovary", "anatomy", "adjective", site="the ovary")) == ""
     assert explained(term("cyst", "pocket", "finding")) == ""
+
+
+def test_letters_with_marks_of_a_pattern() -> None:
+    drafter = Drafter([term("CDX(+)", "CDX(+) (marked cell)", "finding")])
+    caption = read("A node with CDX(+) in it.")
+    assert drafter.draft(caption, drafter.match(caption)).text == "A node with CDX(+) (marked cell) in it."
