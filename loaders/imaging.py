@@ -121,8 +121,7 @@ _PART_OF_SCAN = re.compile(
     r"\b(?:(?:ct|mr|computed tomogra\w*|tomogra\w*|magnetic resonance)[\s-]*(?:\(\w+\)\s*)?(?:\w+[\s-]){0,2}?"
     r"(?:angio|arterio|veno|aorto|porto|phlebo|cholangio|uro|myelo|arthro|entero|cysto|fistulo)\w*|"
     r"(?:cta|ctpa|ccta|mra|mrv|mrcp)\b|angio[- ]?(?:graphic )?(?:ct|mri?|computed|magnetic)\b|"
-    r"(?:angio|myelo|arthro|uro)gra\w* (?:ct|mri?|computed|magnetic|tomogra)\w*)",
-    re.IGNORECASE,
+    r"(?:angio|myelo|arthro|uro)gra\w* (?:ct|mri?|computed|magnetic|tomogra)\w*)"
 )
 
 
@@ -137,7 +136,7 @@ def method_of(cuis: Sequence[str], text: str) -> Method:
     said = methods_in(text)
     if named == {ANGIOGRAPHY}:
         # It is an ancestor of the angiograms made by a scanner; the text may name one of those.
-        narrower = len(said) == 1 and _PART_OF_SCAN.search(text) is not None
+        narrower = len(said) == 1 and _PART_OF_SCAN.search(text.lower()) is not None
         return Method(next(iter(said)), BY_TEXT) if narrower else Method(ANGIOGRAPHY, BY_CUI)
     if len(said) == 1 and (not named or said <= named):
         return Method(next(iter(said)), BY_TEXT)
@@ -165,7 +164,7 @@ def methods_in(text: str) -> frozenset[str]:
     """
     plain = _ELSEWHERE.sub(_methods_left, text) if _ELSEWHERE_IN_LOWER.search(text.lower()) else text
     codes = _wordings().codes_in(plain)
-    if codes & {CT, MRI} and _PART_OF_SCAN.search(plain):
+    if codes & {CT, MRI} and _PART_OF_SCAN.search(plain.lower()):
         codes -= {ANGIOGRAPHY, XRAY}  # the purpose of the scan: "CT urography"
     return frozenset(codes - {XRAY} if ANGIOGRAPHY in codes else codes)
 

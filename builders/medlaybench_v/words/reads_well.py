@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import filterfalse
@@ -77,9 +77,10 @@ def plain_words() -> frozenset[str]:
 @lru_cache(maxsize=64)
 def reading_of(text: str) -> Reads:
     """Count the stumbling blocks of a caption."""
-    words = _WORD.findall(text)
+    tokens = _WORD_OR_MARK.findall(text)
+    words = [token for token in tokens if token not in _MARKS]
     unexplained = _unexplained(words, text)
-    stacks, repeats = _stacks_and_repeats(text.lower())
+    stacks, repeats = _stacks_and_repeats(map(str.lower, tokens))
     hyphens = sum(len(_CHAIN.findall(word)) for word in words if word.count("-") > 2) if text.count("-") > 2 else 0
     tens = max(1.0, len(words) / 10)
     score = max(0.0, 1 - (_STUMBLING * (repeats + hyphens + stacks) + _UNEXPLAINED * len(unexplained)) / tens)
@@ -132,12 +133,12 @@ def _parts(word: str) -> bool:
     return word in _PARTING or word.endswith(_VERBAL)
 
 
-def _stacks_and_repeats(lower: str) -> tuple[int, int]:
+def _stacks_and_repeats(tokens: Iterable[str]) -> tuple[int, int]:
     """Runs of more than `_LONGEST_STACK` words that nothing separates, and words repeated within three words, joints
     not counted."""
     stacks = run = repeats = 0
     before: deque[str] = deque(maxlen=3)
-    for word in _WORD_OR_MARK.findall(lower):
+    for word in tokens:
         run = 0 if _parts(word) else run + 1
         stacks += run == _LONGEST_STACK + 1
         if word in _SENTENCE_MARKS:

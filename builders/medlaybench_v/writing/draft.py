@@ -107,9 +107,9 @@ class Drafter:
         their wording is not in it; of two equal spans the vocabulary's own wording counts.
         """
         caption = caption.get(self._in_small_letters)
-        places = self._places(caption, recognised)
-        heads = {start for start, _, _, form in places if form.is_head}
         text, lower, facts = caption.text, with_hyphens(caption.lower), caption.get(facts_of)
+        places = self._places(text, lower, recognised)
+        heads = {start for start, _, _, form in places if form.is_head}
         matches: list[Match] = []
         left: list[Match] = []  # words that keep their place, to be explained
         parts: list[Match] = []  # words that are a part of a name, which are explained where nothing else is
@@ -166,9 +166,8 @@ class Drafter:
             return False
         return can_stand(entry.behind, text, start, end)
 
-    def _places(self, caption: Reading, recognised: Sequence[tuple[int, int, Term]]) -> list[Place]:
+    def _places(self, text: str, lower: str, recognised: Sequence[tuple[int, int, Term]]) -> list[Place]:
         """All that could be matched, by start, the longest first."""
-        text, lower = caption.text, with_hyphens(caption.lower)
         forms = self._forms
         places = [
             (start, -end, number, forms[number])

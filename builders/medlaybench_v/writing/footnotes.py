@@ -29,6 +29,8 @@ def unfold_key(text: str) -> list[Part]:
     [(0, 2, None), (18, 33, 'RV'), (2, 12, None)]
     """
     body, key = without_key(text)
+    if not key:
+        return [Part(0, len(body.rstrip()))]
     places: list[tuple[int, Part]] = []
     for short, long in key:
         use = re.search(rf"(?<![\w-]){re.escape(short)}(?![\w-])(?!\s*\()", body)

@@ -58,10 +58,11 @@ def _told_behind(place: str) -> re.Pattern[str]:
 
 def says_again(before: str, said: str) -> bool:
     """Whether a phrase says the word again that it is joined to: "the tip of the" + "heart tip"."""
-    named = said.partition(" (")[0].lower()
-    joined = _OF_BEFORE.search(before[-_FAR:])
+    near = before[-_FAR:]
+    joined = _OF_BEFORE.search(near) if " of" in near.lower() else None
     if joined is None or joined[1].lower() in _NO_HEADS:
         return False
+    named = said.partition(" (")[0].lower()
     word = joined[1].lower()
     return any(part in (word, f"{word}s") for part in _HEAD_END.split(named, maxsplit=1)[0].split())
 

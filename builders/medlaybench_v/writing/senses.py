@@ -109,7 +109,7 @@ _JOINED = r"(?:\s?[(\[]|\.?\s*[:=]|\s*(?:[–—]|-\s)|,\s|\s+(?:indicates|denot
 def _set_apart(short: str) -> re.Pattern[str]:
     """Some capitals in brackets, or before a mark that may join them to words: they seldom stand so."""
     short = re.escape(short)
-    return re.compile(rf"[(\[]{short}\b|\b{short}{_JOINED}")
+    return re.compile(rf"{short}(?:(?<=[(\[]{short})\b|(?<=\b{short}){_JOINED})")
 
 
 @lru_cache(maxsize=1024)
