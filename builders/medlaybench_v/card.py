@@ -8,8 +8,8 @@ from pydantic import JsonValue
 
 from builders.chat import Chat
 from builders.medlaybench_v.judge import Judge
-from builders.medlaybench_v.sources import ARTICLES, OWN, WRITTEN
 from builders.recipe import licence_facts
+from loaders.files.bundled import bundled
 from loaders.manifest import Manifest
 
 _BY_RULES = (
@@ -17,28 +17,6 @@ _BY_RULES = (
     "a protected fact, names of pictures were unfolded, places were put behind their nouns, and fragments were made "
     "into sentences. The captions are plainer, not rewritten: expect the expert's order of thoughts."
 )
-_PROVENANCE: dict[str, dict[str, JsonValue]] = {
-    WRITTEN: {
-        "collection": "Captions and drawings that were made for this project; nobody was asked or photographed.",
-        "biases": "Written examples: they show what their authors thought of, not what is seen in a clinic.",
-        "sensitive": "None: ages and findings are made up, and nobody is described.",
-    },
-    ARTICLES: {
-        "collection": "Figures and captions of open-access articles in PubMed Central, as the source named in this "
-        "card holds them; nobody was asked or photographed for this corpus.",
-        "biases": "Published cases: rare and striking findings are over-represented, and so are the languages, "
-        "countries and equipment of those who publish.",
-        "sensitive": "Ages, histories and images of patients as their authors published them; no names.",
-        "credit": "; images and captions of ROCOv2 are by Rückert et al. (2024)",
-    },
-    OWN: {
-        "collection": "Records of the maintainer's own, from the source named in this card. How they were collected, "
-        "who wrote the expert captions, and whether those whom they show agreed, is not stated by the maintainer.",
-        "biases": "Whom the records show, and whom not, is not stated by the maintainer.",
-        "sensitive": "What the records tell of patients is not stated by the maintainer. Ages, histories and images of "
-        "patients stand here as the source has them: no caption was searched for names.",
-    },
-}
 
 
 def card(
@@ -49,7 +27,9 @@ def card(
     return {
         **licence_facts(statistics["licence"], "rows", "each row's"),
         "credit": "",
-        **_PROVENANCE[origin],
+        **{
+            row["fact"]: row["text"] for row in bundled("dataset_cards", "medlaybench-v.csv") if row["origin"] == origin
+        },
         "method": _BY_RULES if chat is None else _by_model(chat, condition, judge),
         "example_split": list(manifest.splits)[-1],
     }

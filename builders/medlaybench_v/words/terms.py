@@ -12,11 +12,14 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
+from loaders.files.bundled import bundled
+
 KINDS = (
     "modality", "view", "anatomy", "finding", "disease", "procedure", "device", "agent", "laterality", "direction",
     "time", "other",
 )  # fmt: skip
 POS = ("noun", "adjective", "phrase")
+_HERE = "builders.medlaybench_v.words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +54,7 @@ _values = attrgetter(*(field.name for field in fields(Term)))
 
 
 # Head nouns of radiology with Latin or Greek plurals; the rest is left to `inflect`.
-_CLASSICAL = {
-    "acetabulum": "acetabula", "adenocarcinoma": "adenocarcinomas", "alveolus": "alveoli", "apex": "apices",
-    "appendix": "appendices", "atrium": "atria", "bacterium": "bacteria", "bronchus": "bronchi", "bulla": "bullae",
-    "bursa": "bursae", "calculus": "calculi", "calyx": "calyces", "cortex": "cortices", "diverticulum": "diverticula",
-    "embolus": "emboli", "fistula": "fistulas", "focus": "foci", "ganglion": "ganglia", "gas": "gases",
-    "gyrus": "gyri", "haustrum": "haustra", "hilum": "hila", "hilus": "hili", "humerus": "humeri", "labrum": "labra",
-    "larynx": "larynges", "lens": "lenses", "matrix": "matrices", "nevus": "nevi", "nidus": "nidi",
-    "nucleus": "nuclei", "ovum": "ova", "pancreas": "pancreases", "phalanx": "phalanges", "pharynx": "pharynges",
-    "radius": "radii", "ramus": "rami", "septum": "septa", "sequestrum": "sequestra", "sulcus": "sulci",
-    "thorax": "thoraces", "thrombus": "thrombi", "trochanter": "trochanters", "tuberculum": "tubercula",
-    "villus": "villi",
-}  # fmt: skip
+_CLASSICAL = {row["one"]: row["many"] for row in bundled(_HERE, "plurals.csv")}
 _CLASSICAL_PLURALS = frozenset(_CLASSICAL.values())
 _PREPOSITION = re.compile(
     r"\s(?:of|in|on|at|with|without|from|for|to|by|around|near|between|under|behind|inside|outside|through|due|after|"
@@ -162,14 +154,7 @@ def plural_forms(term: Term) -> tuple[str, str]:
     return expert, term.lay if term.lay_plural == "-" else term.lay_plural or plural(term.lay)
 
 
-_SPELLED = {
-    "anemi": "anaemi", "anesthe": "anaesthe", "cecal": "caecal", "cecum": "caecum", "celiac": "coeliac",
-    "color ": "colour ", "edema": "oedema", "esophag": "oesophag", "fecal": "faecal", "fetal": "foetal",
-    "fetus": "foetus", "gynec": "gynaec", "hemangio": "haemangio", "hemate": "haemate", "hemato": "haemato",
-    "hemody": "haemody", "hemoperi": "haemoperi", "hemopt": "haemopt", "hemorrhag": "haemorrhag",
-    "hemothora": "haemothora", "ischemi": "ischaemi", "ization": "isation", "ized": "ised", "leukemi": "leukaemi",
-    "pediatric": "paediatric", "tumor": "tumour",
-}  # fmt: skip
+_SPELLED = {row["american"]: row["british"] for row in bundled(_HERE, "british.csv")}
 _AMERICAN = re.compile(rf"(?<![cst])(?:(?<!o)|(?=h))(?:{'|'.join(_SPELLED)})")  # "oedema", but "microhemorrhage"
 
 

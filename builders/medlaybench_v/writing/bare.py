@@ -79,17 +79,12 @@ def _patterns() -> dict[str, list[re.Pattern[str]]]:
     return patterns
 
 
-@cache
-def _first_parts() -> frozenset[str]:
-    return frozenset(_patterns())
-
-
 def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] = ()) -> list[Match]:
     """The words to explain in a caption. Where `matches` tell too little, `parts` are explained too: words that are a
     part of a longer name, and are left elsewhere, as in "a clivus (bone at the skull base) fracture". Where they tell
     enough, only sentences with room for one get it.
     """
-    unknown = _first_parts() & caption.bag
+    unknown = caption.bag.intersection(_patterns())
     if not (unknown or parts):
         return []
     lower = caption.lower

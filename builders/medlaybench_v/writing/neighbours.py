@@ -16,6 +16,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from builders.medlaybench_v.writing.topics import table
+
 # "gastric and", "frontal, parietal and", "anterior/"; nouns that end as adjectives do are none.
 _JOINED_BEFORE = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)(?:,? (?:and|or|and/or|as well as|&) |/)\Z")
 _ADJECTIVE = re.compile(
@@ -29,24 +31,10 @@ _FAR = 40
 # A phrase may say how large, how many or how sure a thing usually is; here the caption says otherwise.
 _OPPOSITES = tuple(
     (
-        re.compile(rf"\b(?:{said})(?! (?:upper |lower )?(?:bowel|intestine))\s?", re.IGNORECASE),
-        re.compile(rf"\b(?:{told})", re.IGNORECASE),
+        re.compile(rf"\b(?:{row['said']})(?! (?:upper |lower )?(?:bowel|intestine))\s?", re.IGNORECASE),
+        re.compile(rf"\b(?:{row['told']})", re.IGNORECASE),
     )
-    for said, told in (
-        (
-            "small|tiny",
-            r"large|huge|giant|big|bulky|massive|enlarged|enormous|extensive|sizeable|(?:[3-9]|"
-            r"\d\d)(?:\.\d+)?(?:[ -]?cm|\s?[x×])",
-        ),
-        ("large|big|massive", r"small|tiny|minute|minimal|little|mild|slight|thin|narrow"),
-        ("severe|complete|fast-growing", "mild|minimal|slight|partial|incomplete|slow"),
-        ("mild|partial|slow-growing", "severe|complete|marked|rapid"),
-        ("sudden", "chronic|recurrent|long-?standing|healed|old|repeated"),
-        ("long-term", "acute|recent|sudden|new"),
-        ("noncancerous|harmless", "malignant|cancerous|metasta|invasive"),
-        ("cancerous", "benign|noncancerous"),
-        ("many|several", "single|solitary|one|isolated|lone"),
-    )
+    for row in table("opposites.csv")
 )
 BARE_PREFIXES = frozenset(
     "intra extra peri para sub supra infra retro inter trans endo epi hemi pseudo antero postero pre non multi "
