@@ -270,13 +270,14 @@ class Server:
                 at.end_talk(connection, slot, "time", now)
             for slot in left:
                 at.leave(connection, site.keys, slot, "lease", now)
-            due = at.unanswered(connection)
+            due, going = at.unanswered(connection), at.those(connection, slots.c.step.in_(("talk", "findings")))
             if now - self.wrote > LONGEST_WAIT:  # that failed, or that another process left
                 self.wrote = now
                 due += at.without_episode(connection)
                 self.untidy |= who.end_erasing(connection, site.keys, now)
             elif left:
                 due += at.without_episode(connection, slots.c.id.in_([slot.id for slot in left]))
+        self.replies.talks.keep_only({slot.id for slot in going})
         for slot in due:
             self.replies.due(slot.id)
         if self.untidy:

@@ -3,15 +3,18 @@
     talks = Talks(site)
     played = await talks.play(slot)              # as far as the talk has come
 
-Each time, a talk is replayed from the store (`seat`): nothing of it is in memory.
+A talk is replayed from the store. The most recent ones are kept in memory, each with the number of words that it has
+heard, so that a person's next words cost one turn and not all. One that is lost (a restart, another process, too many
+talks) is replayed and arrives at the same place; nothing else depends on it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Unpack
 
 from sqlalchemy import bindparam, func, select, update
@@ -23,7 +26,7 @@ from baselines.medconceal import rubric
 from baselines.medconceal.record import SubmittedFinding
 from baselines.study import requests
 from baselines.study import slots as at
-from baselines.study.seat import Replayed, Seat, replayed
+from baselines.study.seat import Replayed, Seat, Talk
 from baselines.study.site import Site
 from baselines.study.tables import answers
 from loaders.errors import ModelError
@@ -35,6 +38,8 @@ from loaders.models.tries import REFUSED
 
 AT_ONCE = 2
 """Talks that are played at a time. One whose model is answering does not count."""
+MOST_KEPT = 300
+"""Talks that are kept in memory; each takes some ten KiB."""
 _STORED = select(answers.c.sealed).where(answers.c.digest == bindparam("wanted"))
 
 
@@ -127,11 +132,24 @@ class Asked:
                 connection.execute(update(answers).where(answers.c.digest == digest).values(digest=aside))
 
 
-class Talks:
-    """Plays the talks of a site."""
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    talk: Talk
+    asked: Asked
 
-    def __init__(self, site: Site) -> None:
-        self._site, self._turn = site, asyncio.Semaphore(AT_ONCE)
+    def follows(self, words: Sequence[str]) -> bool:
+        """Whether these words begin with those that it has heard."""
+        heard = self.talk.seat.words
+        return heard == list(words[: len(heard)])
+
+
+class Talks:
+    """Plays the talks of a site. `most` is how many are kept in memory."""
+
+    def __init__(self, site: Site, *, most: int = MOST_KEPT) -> None:
+        self._site, self._most = site, most
+        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._kept: OrderedDict[int, _Kept] = OrderedDict()
 
     async def play(
         self, slot: at.Slot, *, ended: str | None = None, findings: Sequence[SubmittedFinding] = ()
@@ -140,18 +158,38 @@ class Talks:
 
         Raises ModelError if a model fails, or gives no usable answer; Erased.
         """
-        site = self._site
-        with site.store.reading() as connection:
-            words = [one.text for one in at.said_in(connection, site.keys, slot) if one.who == at.CLINICIAN]
-            rows = connection.execute(select(answers.c.digest, answers.c.sealed).where(answers.c.slot == slot.id)).all()
-            texts = site.keys.open_all(slot.person, [row.sealed for row in rows])
-        stored = {row.digest: text for row, text in zip(rows, texts, strict=True)}
-        asked = Asked(site, slot, stored, self._turn)
+        kept = self._at(slot)
+        kept.talk.seat.ended, kept.talk.seat.findings = ended, findings
         try:
             async with self._turn:
-                seat = Seat(words, asked, ended, findings)
-                return await replayed(site.games[slot.task], site.profiles[slot.item], seat)
+                played = await kept.talk.go_on()
         except ModelError as error:
             if error.where == "evaluator":
-                asked.set_aside()
+                kept.asked.set_aside()
             raise
+        if played.episode is None:
+            self._kept[slot.id] = kept
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)[1].talk.close()
+        return played
+
+    def _at(self, slot: at.Slot) -> _Kept:
+        """The talk with all of the words: the kept one, taken out while it is played; else from the beginning."""
+        site, kept = self._site, self._kept.pop(slot.id, None)
+        with site.store.reading() as connection:
+            words = [one.text for one in at.said_in(connection, site.keys, slot) if one.who == at.CLINICIAN]
+            if kept is not None and kept.follows(words):
+                kept.talk.seat.words[:] = words
+                return kept
+            rows = connection.execute(select(answers.c.digest, answers.c.sealed).where(answers.c.slot == slot.id)).all()
+            texts = site.keys.open_all(slot.person, [row.sealed for row in rows])
+            stored = {row.digest: text for row, text in zip(rows, texts, strict=True)}
+        if kept is not None:
+            kept.talk.close()
+        asked = Asked(site, slot, stored, self._turn)
+        return _Kept(Talk(site.games[slot.task], site.profiles[slot.item], Seat(words, asked)), asked)
+
+    def keep_only(self, going: Collection[int]) -> None:
+        """Drops talks that are over, with everything that was said in them."""
+        for number in [number for number in self._kept if number not in going]:
+            self._kept.pop(number).talk.close()

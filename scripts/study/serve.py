@@ -25,7 +25,7 @@ from baselines.study.flow import ENDED
 from baselines.study.journal import note
 from baselines.study.people import invite, person_of
 from baselines.study.replies import told
-from baselines.study.seat import Seat, replayed
+from baselines.study.seat import Seat, Talk
 from baselines.study.site import Site, open_site
 from baselines.study.store import fact_in, set_fact
 from baselines.study.tasks.task import Source
@@ -340,7 +340,7 @@ async def _turn(site: Site) -> None:
         return await player.ask(messages, json_schema=json_schema, **drawn)
 
     played, profile = next(iter(site.games.values())), next(iter(site.profiles.values()))
-    await replayed(played, profile, Seat(["Hello, what brings you in today?"], ask))
+    await Talk(played, profile, Seat(["Hello, what brings you in today?"], ask)).go_on()
 
 
 def _listen(site: Site, options: Serving, origins: list[str], listener: socket.socket) -> None:

@@ -369,10 +369,9 @@ def test_time_runs_on_when_something_else_than_storing_fails(
     with visiting(site) as client:
         person, server = at_work(client, links(site)[0]), client.app.state.server
         server.look()
-        for part in ("baselines.study.server.overdue", "baselines.study.server.Server.tidy"):
+        for part in ("baselines.study.server.overdue", "baselines.study.talks.Talks.keep_only"):
             with monkeypatch.context() as broken:
                 broken.setattr(part, bad)
-                server.untidy = True
                 for _ in range(10):
                     told.now += 2
                     server.look()

@@ -17,13 +17,13 @@ from sqlalchemy import select
 from baselines.medconceal.game import FINISHED, TIME_UP, Rules, task_game
 from baselines.medconceal.record import Episode, SubmittedFinding
 from baselines.medconceal.transcripts import read_transcripts
-from baselines.study import pay
+from baselines.study import pay, talks
 from baselines.study import people as who
 from baselines.study import slots as at
 from baselines.study.design import Design, Limits, Prolific, Question, TaskName
 from baselines.study.export import export
 from baselines.study.keys import Keys
-from baselines.study.seat import Seat, replayed
+from baselines.study.seat import Seat, Talk
 from baselines.study.site import cost
 from baselines.study.tables import answers, messages, slots
 from baselines.study.talks import Talks
@@ -58,7 +58,7 @@ async def nobody(role: str, messages: object, **_: object) -> Answer:
 def played(words: tuple[str, ...], ended: str | None) -> Episode | None:
     game = task_game(Rules("confirmation", 40, evaluator="rules", patient="template", timed=True))
     sitting = Seat(list(words), nobody, ended, [SubmittedFinding("Boredom", "Is bored.")])
-    return asyncio.run(replayed(game, CASE, sitting)).episode
+    return asyncio.run(Talk(game, CASE, sitting).go_on()).episode
 
 
 def test_a_person_plays_the_game_of_the_models() -> None:
@@ -110,24 +110,31 @@ def test_a_talk_from_consent_to_the_scores_bit_for_bit(tmp_path: Path) -> None:
     assert said == [text for one in live.exchanges for text in (one.clinician, one.patient)]
 
 
-def test_a_talk_is_the_same_whoever_replays_it(tmp_path: Path) -> None:
-    """Turn by turn, by this process and by another, and no model is asked again; and played to the end."""
+def test_a_kept_talk_equals_a_replayed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turn by turn, whatever is lost: kept, let go, played on by another process, or played to the end."""
+    begun: list[Talk] = []
+    monkeypatch.setattr(talks, "Talk", lambda *given: begun.append(Talk(*given)) or begun[-1])
     acting = {role: Acting(role) for role in ("patient", "evaluator")}
     site = talking(tmp_path, models=True, per_person=1, players=acting)
     with visiting(site) as client:
         person = at_work(client, links(site)[0])
+        own, other = site_replies(client).talks, Talks(site, most=1)
         for number, words in enumerate(TURNS[:5], start=1):
+            begun.clear()
             person.say(words)
+            assert len(begun) == (number in (1, 4))
             with site.store.reading() as connection:
                 slot = at.slot_of(connection, 1)
             asked = [one.asked for one in acting.values()]
-            (played,) = {
-                beside(client).call(one.play, slot).replies for one in (Talks(site), site_replies(client).talks)
-            }
-            assert played == tuple(person.replies) and len(played) == number
+            if number in (1, 3):  # the other one has heard one turn, then two more at once
+                (played,) = {beside(client).call(one.play, slot).replies for one in (other, Talks(site), own)}
+                assert played == tuple(person.replies) and len(played) == number
+            if number == 3:
+                own.keep_only({slot.id + 1})
+            assert [one.asked for one in acting.values()] == asked
         for why in (TIME_UP, FINISHED):
-            ended = beside(client).call(partial(Talks(site).play, ended=why), slot).episode
-            assert ended is not None and len(ended.exchanges) == 5
+            ends = [beside(client).call(partial(one.play, ended=why), slot).episode for one in (own, Talks(site))]
+            assert ends[0] is not None and to_json(ends[0]) == to_json(ends[1]) and len(ends[0].exchanges) == 5
         assert [one.asked for one in acting.values()] == asked
 
 
