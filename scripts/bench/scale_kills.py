@@ -104,20 +104,10 @@ class Driver:
     """A build in a process of its own, which can be killed and started again."""
 
     def __init__(self, folder: Path, *asking: str, out: str, engine: EngineName) -> None:
-        where = ("--captions", folder / "captions.csv", "--out", folder / out, "--work", folder / f"{out}.work")
-        build = (
-            sys.executable,
-            "-m",
-            "scripts",
-            "build",
-            "medlaybench-v",
-            "--quiet",
-            *where,
-            "--engine",
-            engine,
-            *asking,
-        )
-        self._start = partial(subprocess.Popen, build, cwd=ROOT, stdout=subprocess.DEVNULL)
+        command: list[str | Path] = [sys.executable, "-m", "scripts", "build", "medlaybench-v", "--quiet", *asking]
+        command += ["--captions", folder / "captions.csv", "--out", folder / out, "--work", folder / f"{out}.work"]
+        command += ["--engine", engine]
+        self._start = partial(subprocess.Popen, command, cwd=ROOT, stdout=subprocess.DEVNULL)
         self.process = self._start()
 
     def again(self) -> None:
