@@ -58,8 +58,8 @@ def main(arguments: Sequence[str]) -> Measured:
 
 def _draft(shown: Table, captions: Sequence[str], few: Sequence[str], drafter: Drafter, repeats: int) -> Row:
     """The draft against the replace loop, which gets a few of the captions."""
-    # A copy, whose strings lie side by side: with strings from all over the memory, the loop takes two to three times as
-    # long, and the ratio is another in each process.
+    # A copy, whose strings lie side by side: from all over the memory, the loop takes two to three times as long, and
+    # the ratio is another in each process.
     pairs = pickle.loads(pickle.dumps(sorted(drafter.pairs, key=lambda pair: -len(pair[0]))))
     readings = [read(caption) for caption in captions]
     turns = {
