@@ -469,8 +469,8 @@ def test_what_could_not_be_written_is_written_while_the_server_runs(
         with monkeypatch.context() as full:
             full.setattr("baselines.study.replies.to_json", refusing)
             person.do("findings", none="yes")
-            settled(client)
-        person.do("after", difficulty="2", realism="3", tools="None")
+            person.do("after", difficulty="2", realism="3", tools="None")
+            settled(client)  # each form that is posted has it tried again
         left = export(site.study, site.store, site.keys, tmp_path / "out0").left_out
         assert "serve the study for a moment" in next(iter(left))
         clock.now += 30
