@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,31 +131,12 @@ def write_shard(path: Path, rows: Iterable[Row], shape: Shape, take: Callable[[R
     with parquet_file(path, shape.schema, shape.canary) as write:
         for group in _groups(rows, shape):
             table = to_table(group, shape.schema, where="release", key=shape.key)
-            for row in _as_read_back(group, table):
+            for row in table.to_pylist():
                 take(row)
             write(table)
             number += table.num_rows
             num_bytes += table.nbytes
     return number, num_bytes
-
-
-def _as_read_back(rows: Sequence[Row], table: pa.Table) -> Iterable[Row]:
-    """The rows as a reader gets them from this table: only columns whose values their type may change are made anew, of
-    images none."""
-    changed = [field.name for field in table.schema if not _is_kept(field.type)]
-    if not changed:
-        return rows
-    return ({**row, **read} for row, read in zip(rows, table.select(changed).to_pylist(), strict=True))
-
-
-def _is_kept(kind: pa.DataType) -> bool:
-    """Whether each value that `to_table` lets into a column of this type comes out of it as it was."""
-    if pa.types.is_struct(kind):
-        return all(_is_kept(field.type) for field in kind)
-    if pa.types.is_list(kind):
-        return _is_kept(kind.value_type)
-    exact = (pa.types.is_string, pa.types.is_boolean, pa.types.is_integer, pa.types.is_binary)
-    return any(is_one(kind) for is_one in exact)
 
 
 def _groups(rows: Iterable[Row], shape: Shape) -> Iterator[list[Row]]:
