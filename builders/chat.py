@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
 from builders.pipeline.overlap import Overlap, Turns, under_way
-from builders.pipeline.work import resumed
+from builders.pipeline.work import heard, resumed
+from builders.pipeline.workspace import Heard
 from loaders.errors import ModelError, ModelRefused, first_of
 from loaders.files.stores import Store
 from loaders.models.answer_objects import AnswerObjects
 from loaders.models.answer_parts import AnswerPart
 from loaders.models.answers import Answers, AnswerStore, Unstored, gather_bounded
-from loaders.models.messages import ChatModel
+from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts
 from loaders.models.tries import REFUSED
 
@@ -77,6 +78,36 @@ def _ended(error: ModelError, so_far: str) -> ModelError:
     return type(error)(error.where, found=f"{so_far}: {error.found}", do=do)
 
 
+class _Listening(Answers):
+    """The answers of a store; what their servers say of themselves is added to what the batch has heard."""
+
+    def __init__(self, store: Answers, said: set[Heard]) -> None:
+        self.store, self.turns, self.said = store, store.turns, said
+
+    async def ask(self, model: ChatModel, messages: Sequence[Message], **how: Any) -> Answer:
+        answer = await self.store.ask(model, messages, **how)
+        self.said.add((model.name, answer.served, answer.refused))
+        return answer
+
+
+def answered_as(heard: Iterable[Heard]) -> dict[str, JsonValue]:
+    """By model: who answered, if its server says another name, and what it refused, so that it was left out or sent in
+    another form; without models of which there is nothing to say.
+
+    >>> answered_as([("openai/gpt-4o", "gpt-4o-2024-08-06", "seed"), ("vllm/org/name", "org/name", None)])
+    {'openai/gpt-4o': {'served': 'gpt-4o-2024-08-06', 'refused': 'seed'}}
+    """
+    told: dict[str, JsonValue] = {}
+    said = sorted(heard, key=repr)
+    for model in dict.fromkeys(model for model, _, _ in said):
+        of_it = [(served, refused) for one, served, refused in said if one == model]
+        names = sorted({served for served, _ in of_it if served and not model.endswith(f"/{served}")})
+        parts = sorted({part for _, refused in of_it if refused for part in refused.split(", ")})
+        if facts := {name: text for name, text in (("served", first_of(names)), ("refused", ", ".join(parts))) if text}:
+            told[model] = dict[str, JsonValue](facts)
+    return told
+
+
 @dataclass(frozen=True)
 class Chat:
     """The chat model of a build, with its prompts and the file, or the `bucket`, that stores its paid answers."""
@@ -104,11 +135,16 @@ class Chat:
     def each(self, ask: Callable[[Item, Answers], Awaitable[Said]], items: Sequence[Item]) -> list[Said]:
         """The result of `ask` for each item, with as many concurrent requests as the user allows, which concurrent
         batches share; requests of the first batch go first."""
+        said = heard()
+
+        def asked(item: Item, store: Answers) -> Awaitable[Said]:
+            return ask(item, _Listening(store, said))
+
         overlap = under_way()
         if overlap is not None:
-            return overlap.run(lambda: self._each_of_several(overlap, ask, items))
+            return overlap.run(lambda: self._each_of_several(overlap, asked, items))
         with self._store(None) as store:
-            return asyncio.run(gather_bounded(lambda item: ask(item, store), items, limit=self.concurrency))
+            return asyncio.run(gather_bounded(lambda item: asked(item, store), items, limit=self.concurrency))
 
     async def _each_of_several(
         self, overlap: Overlap, ask: Callable[[Item, Answers], Awaitable[Said]], items: Sequence[Item]

@@ -29,7 +29,7 @@ from pydantic import JsonValue
 from rich.progress import Progress
 
 import dataset_cards
-from builders.chat import Chat
+from builders.chat import Chat, answered_as
 from builders.licences import UNKNOWN, corpus_licence, not_met, read_licence
 from builders.pipeline.image_store import ImageStore
 from builders.pipeline.keys import in_one_form
@@ -63,7 +63,8 @@ from loaders.registry import find_corpus
 
 _PACKAGES = ("datasets", "pyarrow")
 VERSIONS = "versions.json"
-MACHINES = "machines"  # the setting that names the machines on which a release was built
+# Settings that are known only at the end: the machines on which a release was built, and what servers of models said.
+MACHINES, ANSWERED_AS = "machines", "answered_as"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,8 +325,10 @@ def build(
         packages=[package for package in versions if package not in ("python", "bedside")],
         progress=progress,
     )
-    if len(engine.machines) > 1:
-        plan = replace(plan, settings={**plan.settings, MACHINES: list(engine.machines)})
+    late: dict[str, JsonValue] = {MACHINES: list(engine.machines)} if len(engine.machines) > 1 else {}
+    if plan.chat is not None and (told := answered_as(finished.heard())):
+        late[ANSWERED_AS] = told
+    plan = replace(plan, settings={**plan.settings, **late})
     waiting = plan.review(finished) if plan.review is not None else ""
     for sentence in filter(None, (*remarks(finished, known.key), *_not_withdrawn(withdrawn, finished), waiting)):
         tell(sentence)
@@ -413,7 +416,7 @@ def _refuse_another(out: Path, recipe: Recipe[Any], plan: Plan, versions: Mappin
     there = release_at(resolved(out))
     if there is None:
         return
-    here = {name: value for name, value in there.settings.items() if name != MACHINES}  # only known at the end
+    here = {name: value for name, value in there.settings.items() if name not in (MACHINES, ANSWERED_AS)}
     other = other_versions(there.versions, versions)
     sources = [[(source.name, source.digest) for source in listed] for listed in (there.sources, plan.sources(0))]
     differs = {

@@ -36,7 +36,7 @@ from builders.pipeline.progress import Meter
 from builders.pipeline.rows import BuildError, Row, batched, to_table
 from builders.pipeline.stage import Stage
 from builders.pipeline.work import Work, schema_text
-from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
+from builders.pipeline.workspace import Batch, ExcludedRow, Heard, Result, Workspace
 from loaders.engines.engine import Engine, Unsendable
 from loaders.engines.local import Local
 from loaders.errors import BedsideError
@@ -81,6 +81,11 @@ class Run:
         for (stage, _), result in zip(self.results, _all_recorded(self.workspace, names), strict=True):
             for row in result.excluded:
                 yield {"stage": stage, **asdict(row)}
+
+    def heard(self) -> set[Heard]:
+        """What the servers of models said of themselves in the answers from which the rows were made."""
+        names = [name for _, name in self.results]
+        return {said for result in _all_recorded(self.workspace, names) for said in result.heard}
 
 
 def run(

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from builders.pipeline.rows import BuildError, Row, batched, to_table
 from builders.pipeline.stage import Excluded, Stage
-from builders.pipeline.workspace import Batch, ExcludedRow, Result, Workspace
+from builders.pipeline.workspace import Batch, ExcludedRow, Heard, Result, Workspace
 from loaders.errors import BedsideError
 from loaders.raised import raised_below
 
@@ -26,6 +26,14 @@ _resumed: ContextVar[bool] = ContextVar("resumed", default=False)
 def resumed() -> bool:
     """Within a batch: whether an earlier build had finished other batches of the same stage."""
     return _resumed.get()
+
+
+_heard: ContextVar[set[Heard]] = ContextVar("heard")
+
+
+def heard() -> set[Heard]:
+    """Within a batch: what servers said of themselves, which is kept with its rows."""
+    return _heard.get(set())
 
 
 @dataclass
@@ -59,6 +67,8 @@ class Work:
         """Work on one batch and record the result under `name`, unless a process that was thought lost did so first;
         returns the number of rows that came in."""
         _resumed.set(self.resumed)
+        said: set[Heard] = set()
+        _heard.set(said)
         excluded: list[ExcludedRow] = []
         if self.stage.whole:
             answers = self._call(self.store.rows(unit, (self.key, *self.stage.reads)), "all rows")
@@ -69,7 +79,8 @@ class Work:
             # copies, so that a key changed in place is noticed
             answers = self._call([dict(row) for row in rows], which)
             kept = tuple(self._written(self._left(rows, answers, excluded)))
-        return self.store.save(name, Result(len(answers), kept, tuple(excluded))).rows_in
+        told = tuple(sorted(said, key=repr))
+        return self.store.save(name, Result(len(answers), kept, tuple(excluded), told)).rows_in
 
     def _sifted(
         self, unit: Sequence[Batch], answers: Sequence[Row | Excluded], excluded: list[ExcludedRow]

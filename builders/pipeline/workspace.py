@@ -52,11 +52,16 @@ class ExcludedRow:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a stage made of the rows that it got as one batch."""
+    """What a stage made of the rows that it got as one batch; `heard` of the models that it asked, if any."""
 
     rows_in: int
     kept: tuple[Batch, ...]
     excluded: tuple[ExcludedRow, ...] = ()
+    heard: tuple[Heard, ...] = ()
+
+
+Heard = tuple[str, str | None, str | None]
+"""A model, the one that its server says it asked (`Answer.served`), and what it refused (`Answer.refused`)."""
 
 
 class Workspace:

@@ -18,7 +18,7 @@ from builders.medlaybench_v import recipe
 from builders.release.verify import verify
 from loaders.errors import ModelError
 from tests.builders.medlaybench_v.test_recipe import answer, build, captions_file, rows_of, without_waiting
-from tests.parts.chat_server import Fault, Request, status
+from tests.parts.chat_server import Fault, Reply, Request, status
 from tests.parts.failing_server import AWAY, TOO_LONG, Clock, FailingServer
 
 MODEL = "openai-api/local/m"
@@ -168,6 +168,29 @@ def test_a_killed_build_asks_nothing_twice(tmp_path: Path) -> None:
         manifest = build(tmp_path, captions, **options)
     assert manifest.splits["train"].rows == len(rows_of(tmp_path / "release")) == 20
     assert server.asked() - Counter(range(20)) == {8: 1}
+
+
+def test_a_release_says_who_answered_and_what_the_server_refused(tmp_path: Path) -> None:
+    """The alias moves on while the build is stopped, and takes no temperature: both are told of stored answers too."""
+
+    def turns_away(request: Request) -> Fault | None:
+        if "temperature" in request.body:
+            return status(400, message="temperature is not supported by this model")
+        return status(401) if len(server.requests) == 6 else None
+
+    captions = captions_file(tmp_path, lumps(8))
+    with Server(turns_away) as server:
+        lump, dates = server.reply, iter(["2025-11-20"] * 4 + ["2026-03-01"] * 99)
+        server.reply = lambda body: Reply(lump(body), model=f"m-{next(dates)}")  # type: ignore[operator]
+        options = {"model": MODEL, "base_url": server.base_url, "concurrency": 1}
+        with pytest.raises(ModelError, match="API key"):
+            build(tmp_path, captions, **options)
+        first = build(tmp_path, captions, **options)
+        asked = len(server.requests)
+        again = build(tmp_path, captions, **options)
+    assert first.settings["answered_as"] == {MODEL: {"served": "m-2025-11-20, m-2026-03-01", "refused": "temperature"}}
+    assert (again, len(server.requests)) == (first, asked)
+    assert verify(tmp_path / "release") == []
 
 
 def test_a_key_that_is_refused_stops_the_build_and_names_the_row(tmp_path: Path) -> None:

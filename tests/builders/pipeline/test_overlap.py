@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sqlite3
@@ -60,7 +61,7 @@ class Model(ChatModel):
             await self.before(text)
         finally:
             self.in_flight -= 1
-        return Answer(f"said {text}", 1, 1, "stop")
+        return Answer(f"said {text}", 1, 1, "stop", served=f"of {text}")
 
 
 @step(takes="batch", adds=SAID, parallel=False)
@@ -103,6 +104,15 @@ def test_a_slow_answer_holds_up_no_other_batch(tmp_path: Path) -> None:
     assert [row["said"] for row in done.rows()] == [f"said r{n:02}" for n in range(12)]
     alone = built(tmp_path / "alone", say, Model(), batch=100)
     assert list(alone.rows()) == list(done.rows())
+    said = {("local/slow", f"of r{n:02}", None) for n in range(12)}
+    assert alone.heard() == done.heard() == built(tmp_path, say, Model(), rows=12).heard() == said
+
+
+def test_each_batch_keeps_what_was_said_of_its_own_rows(tmp_path: Path) -> None:
+    built(tmp_path, say, Model())
+    records = [json.loads(path.read_bytes()) for path in (tmp_path / "w" / "results").iterdir()]
+    each = sorted([said for _, said, _ in record["heard"]] for record in records if record["heard"])
+    assert each == [[f"of r{n:02}", f"of r{n + 1:02}"] for n in range(0, 12, 2)]
 
 
 def test_the_limit_holds_over_batches_and_the_first_is_first(tmp_path: Path) -> None:
