@@ -24,6 +24,7 @@ from loaders.errors import BedsideError, InputError, ReleaseError
 from loaders.manifest import Code, ContentDigest, Manifest
 from tests.parts.processes import forked, printed
 from tests.parts.small_release import EXCLUSIONS, FEATURES, Held, files_of, png, row, rows, write_small
+from tests.parts.waiting import PATIENCE
 
 SPLITS = {"train": [1, 2, 5, 6, 9, 10], "validation": [3, 7, 11], "test": [0, 4, 8]}
 
@@ -297,7 +298,7 @@ def test_whenever_killed_the_folder_holds_a_whole_release_or_none(moment: str, t
 def test_there_is_never_a_moment_without_a_release(tmp_path: Path) -> None:
     out = tmp_path / "out"
     write_small(out)
-    counts, stop = set(), threading.Event()
+    counts, stop, looked = set(), threading.Event(), threading.Event()
     failures: list[Exception] = []
 
     def look() -> None:
@@ -306,11 +307,15 @@ def test_there_is_never_a_moment_without_a_release(tmp_path: Path) -> None:
                 counts.add(Manifest.read(out).rows)
             except Exception as error:
                 failures.append(error)
+            looked.set()
 
     reader = threading.Thread(target=look)
     reader.start()
     for number in range(8):
         write_small(out, rows()[: 6 + number % 2], overwrite=True)
+        for _ in range(2):  # the first may have begun before
+            looked.clear()
+            assert looked.wait(PATIENCE)
     stop.set()
     reader.join()
     assert failures == [] and {6, 7} <= counts
