@@ -116,7 +116,7 @@ def read_licence(text: str | None) -> Licence:
         return unread if narrowed and strict.derivatives == "yes" else strict
     if narrowed or terms:
         return unread
-    if re.search(r"\bCC[ -]?(?:0|ZERO)\b", plain):
+    if re.search(r"\b(?:CC|CREATIVE COMMONS)[ -]?(?:0|ZERO)\b", plain):
         return _free("CC0-1.0")
     if _PUBLIC_DOMAIN.search(plain):
         return _free("public-domain")

@@ -131,6 +131,7 @@ def test_a_licence_that_is_taken_back_or_narrowed_is_for_a_person_to_read(text: 
     ("text", "name"),
     [
         ("CC0 1.0 (no rights reserved)", "CC0-1.0"),
+        ("Creative Commons Zero v1.0 Universal", "CC0-1.0"),
         ("public domain, no known copyright restrictions", "public-domain"),
         ("CC BY 4.0, not for commercial use", "CC-BY-NC"),
         ("CC BY 4.0, grant no. 12", "CC-BY-4.0"),

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from baselines.results.run import read_run
 from scripts.cli import execute
@@ -52,6 +53,14 @@ def test_a_new_baseline_is_green_and_runs_when_it_is_installed(
     assert execute(["run", "reading-age", str(release), "-o", str(tmp_path / "r")]) == 0
     record, results = read_run(tmp_path / "r")
     assert record.baseline == "reading-age" and [result.setting for result in results] == ["Expert", "Lay"]
+
+
+@pytest.mark.parametrize("name", ["no", "on", "null", "wards"])
+def test_a_card_calls_its_corpus_by_its_name(name: str, tmp_path: Path) -> None:
+    """Also one that YAML would take for a value."""
+    assert execute(["new", "corpus", name, "--out", str(tmp_path)]) == 0
+    head = (tmp_path / f"bedside_{name}" / "card.md").read_text().split("---\n")[1]
+    assert yaml.safe_load(head)["pretty_name"] == name
 
 
 # Everything that is done with a corpus, by its name alone.
