@@ -166,7 +166,7 @@ def _check_rows(
 
             of_rows.add("repeated key", again, f"the key is also in {other}", "a unique key")
     except ReleaseError as error:
-        return [*problems, Problem(error.where, error.found, error.expected)]
+        problems.append(Problem(error.where, error.found, error.expected))
     return problems + of_rows.all()
 
 

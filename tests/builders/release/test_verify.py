@@ -222,6 +222,14 @@ def test_many_bad_rows_are_counted(tmp_path: Path) -> None:
     assert len(said) == 21 and said[-1] == "rows: 10 more: a caption of another kind (expected none)"
 
 
+def test_what_was_found_before_a_row_that_cannot_be_read_is_told(folder: Path) -> None:
+    def change(content: list[Row]) -> list[Row]:
+        return [{**content[0], "caption": "another"}, {**content[1], "image_id": None}, *content[2:]]
+
+    rewrite(folder, TEST_SHARD, change)
+    found(folder, "a caption of another kind", "row 2: a row without image_id", "download_size")
+
+
 def test_another_schema(folder: Path) -> None:
     schema = FEATURES.arrow_schema
     plain = schema.remove_metadata()
