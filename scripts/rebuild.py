@@ -17,7 +17,7 @@ from builders.release.rebuilt import compare, told
 from builders.release.resolve import resolve
 from loaders.errors import CHECK_PATH, InputError
 from loaders.files.paths import is_there, refuse_releases
-from loaders.manifest import Code, Manifest, other_versions, versions_in_words
+from loaders.manifest import Code, Manifest
 from loaders.registry import find_corpus
 from scripts.terminal.console import output
 
@@ -71,12 +71,6 @@ def command(
     chat = ["dialogue"] * any(word.partition("=")[0] == "--model" for word in options or ())
     output.print(f"Environment: {folder / 'environment'}")
     environment = Environment.made(checkout, [*recipe.extras, *chat, *extra], folder / "environment", python)
-    recorded = {name: found for name, found in manifest.versions.items() if name != "bedside"}  # given by the checkout
-    if other := other_versions(recorded, environment.versions(recorded)):
-        text = (
-            f"Library versions differ from the release's: {versions_in_words(other)}. They may write different bytes."
-        )
-        output.print(text, style="yellow")
     place = ("--out", str(folder / "release"), "--work", str(folder / "work"), "--overwrite")
     # What the build says to do next is about a release of one's own.
     environment.bedside("build", manifest.corpus, *(options or ()), *place, until="Next:", columns=output.room)
@@ -87,7 +81,7 @@ def command(
     return 0 if found.proved else 1
 
 
-_PATHS = ("--images", "--review", "--decisions", "--fields", "--withdrawn", "--statement", "--gate-text")
+_PATHS = tuple("--images --review --decisions --fields --withdrawn --statement --gate-text --prompts --medcat".split())
 
 
 def _missing(options: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -19,22 +19,11 @@ from pathlib import Path
 from builders.release.checkout import Checkout
 from loaders.errors import BedsideError, InputError
 from loaders.files.disk import write_whole, writing
-from loaders.files.json_values import parse_json
 from loaders.files.paths import is_file, is_there
 from loaders.files.texts import read_text
 from loaders.manifest import file_digest
 
 _MADE_FROM = "made-from"
-_VERSIONS = """
-import importlib.metadata, json, platform, sys
-here = {"python": platform.python_version()}
-for name in sys.argv[1:]:
-    try:
-        here[name] = here.get(name) or importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        pass
-print(json.dumps({name: here[name] for name in sys.argv[1:] if name in here}))
-"""
 
 
 @dataclass(frozen=True)
@@ -71,12 +60,6 @@ class Environment:
             write_whole(made_from, wanted.encode())  # last: it says that the environment is complete
         return cls(checkout, python)
 
-    def versions(self, packages: Iterable[str]) -> dict[str, str]:
-        """The versions of those packages that are installed, "python" included. Raises: BedsideError."""
-        done = _run([str(self.python), "-I", "-c", _VERSIONS, *packages], "a working Python")
-        found = parse_json(done, self.python)
-        return {str(name): str(version) for name, version in found.items()}
-
     def bedside(self, *words: str, until: str = "", columns: int | None = None) -> None:
         """Run a command of the checkout in the current folder, and print what it prints, `columns` wide, before a line
         `until`. Raises: BedsideError if it fails."""
@@ -97,8 +80,8 @@ class Environment:
             raise BedsideError(f"bedside {words[0]}", found=f"exit code {running.returncode}", expected="0", do=do)
 
 
-def _run(command: list[str], expected: str) -> str:
-    """The output of a command."""
+def _run(command: list[str], expected: str) -> None:
+    """Run a command. Raises: BedsideError if it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
@@ -106,4 +89,3 @@ def _run(command: list[str], expected: str) -> str:
     if done.returncode:
         message = " ".join((done.stderr or done.stdout).split())[-400:] or f"exit code {done.returncode}"
         raise BedsideError(" ".join(command[:4]), found=message, expected=expected)
-    return done.stdout

@@ -71,32 +71,13 @@ def test_a_release_of_other_versions_has_the_same_content(release: Path, checkou
     assert Manifest.read(tmp_path / "again" / "release").versions["pyarrow"] == "21.0.0"
 
 
-def test_other_libraries_are_reported_before_the_build(
-    release: Path, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def built(self: Environment, *words: str, **how: object) -> None:
-        shutil.copytree(release, words[words.index("--out") + 1])
-
-    manifest = Manifest.read(release)
-    here = {name: found for name, found in manifest.versions.items() if name != "bedside"}
-    monkeypatch.setattr(Environment, "made", lambda given, *rest: Environment(given, Path(sys.executable)))
-    monkeypatch.setattr(Environment, "bedside", built)
-    where = (*BUILD, "--code", str(checkout), "--out")
-    assert execute(["rebuild", str(release), *where, str(tmp_path / "first")]) == 0
-    assert "Library versions differ" not in capsys.readouterr().out
-    monkeypatch.setattr(Environment, "versions", lambda self, names: here | {"pyarrow": "1.0"})
-    assert execute(["rebuild", str(release), *where, str(tmp_path / "second")]) == 0
-    said = capsys.readouterr().out
-    assert f"release's: pyarrow {here['pyarrow']}, now 1.0. " in said
-    assert said.index("Library versions differ") < said.index("the same content: digest")
-
-
 @pytest.mark.parametrize(
     ("options", "missing"),
     [
         (("--captions", "gone.csv"), "--captions gone.csv"),
         (("--captions=gone.csv",), "--captions gone.csv"),
         (("--captions", "sample", "--images", "pictures"), "--images pictures"),
+        (("--captions", "sample", "--prompts=texts"), "--prompts texts"),
         (("--source", "sample", "--source", "scin:a=downloads/scin"), "--source downloads/scin"),
         (("--source", "threads={here},gone.zst"), "--source gone.zst"),
         (("--source=cases=gone.yaml",), "--source gone.yaml"),

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import platform
-import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -99,12 +96,3 @@ def test_the_build_runs_the_code_of_the_checkout(checkout: Checkout, log: Path, 
     environment.python.write_text("#!/bin/sh\nexit 2\n")
     with pytest.raises(BedsideError, match="bedside build: exit code 2"):
         environment.bedside("build", "small")
-
-
-def test_it_says_the_versions_that_it_holds(
-    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "platform.py").write_text("raise SystemExit('what lies in the current folder was run')")
-    monkeypatch.chdir(tmp_path)
-    found = Environment(checkout, Path(sys.executable)).versions(["python", "pyarrow", "no-such-package"])
-    assert found == {"python": platform.python_version(), "pyarrow": version("pyarrow")}
