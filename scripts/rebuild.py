@@ -73,7 +73,8 @@ def command(
     environment = Environment.made(checkout, [*recipe.extras, *chat, *extra], folder / "environment", python)
     place = ("--out", str(folder / "release"), "--work", str(folder / "work"), "--overwrite")
     # What the build says to do next is about a release of one's own.
-    environment.bedside("build", manifest.corpus, *(options or ()), *place, until="Next:", columns=output.room)
+    words = ("build", manifest.corpus, *(options or ()), *place)
+    environment.bedside(*words, tell=output.print, until="Next:", columns=output.room)
     found = compare(published, folder / "release")
     output.print()
     for sentence in told(found):

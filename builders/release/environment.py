@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -60,9 +60,9 @@ class Environment:
             write_whole(made_from, wanted.encode())  # last: it says that the environment is complete
         return cls(checkout, python)
 
-    def bedside(self, *words: str, until: str = "", columns: int | None = None) -> None:
-        """Run a command of the checkout in the current folder, and print what it prints, `columns` wide, before a line
-        `until`. Raises: BedsideError if it fails."""
+    def bedside(self, *words: str, tell: Callable[[str], None], until: str, columns: int | None = None) -> None:
+        """Run a command of the checkout in the current folder; `tell` is called with each line that it prints,
+        `columns` wide, before a line `until`. Raises: BedsideError if it fails."""
         # Modules are looked up in the checkout, not in the current folder.
         place = {"PYTHONPATH": str(self.checkout.folder), "PYTHONNOUSERSITE": "1"}
         command = [str(self.python), "-P", "-m", "scripts", *words]
@@ -73,7 +73,7 @@ class Environment:
             assert running.stdout is not None
             said = iter(running.stdout)
             for line in takewhile(lambda line: line.rstrip("\n") != until, said):
-                print(line, end="", flush=True)
+                tell(line.rstrip("\n"))
             deque(said, maxlen=0)  # otherwise it would wait for a reader
         if running.returncode:
             do = "See its output above; run the same command again to resume"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from builders.pseudonyms import KEY_FILE, PUBLIC_KEY, fingerprint, require_key
-from builders.release.checkout import Checkout
 from builders.release.environment import Environment
 from loaders.manifest import Manifest
 from loaders.plugins import Plugin
@@ -69,6 +67,34 @@ def test_a_release_of_other_versions_has_the_same_content(release: Path, checkou
     assert "The checkout has no commit" in said
     assert "Release: " in said and "Next:" not in said and "bedside publish" not in said
     assert Manifest.read(tmp_path / "again" / "release").versions["pyarrow"] == "21.0.0"
+
+
+@pytest.mark.parametrize("how", [[], ["--json"], ["--quiet"]], ids=str)
+def test_what_the_build_says_goes_where_the_rest_goes(
+    how: list[str],
+    release: Path,
+    checkout: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """But for what it says to do next: that is about a release of one's own, and rebuilt/ is nothing to publish."""
+    python = tmp_path / "python"
+    python.write_text(f'''#!/bin/sh
+echo "refine: 5 rows in $COLUMNS"; echo; echo "Release: here"; echo "Next:"; echo "  bedside publish"
+while [ "$1" != --out ]; do shift; done
+mkdir -p "${{2%/*}}"; cp -r "{release}" "$2"
+''')
+    python.chmod(0o755)
+    monkeypatch.setenv("COLUMNS", "72")
+    monkeypatch.setattr(Environment, "made", lambda given, *rest: Environment(given, python))
+    words = ["rebuild", str(release), "--code", str(checkout), "--out", str(tmp_path / "again"), *how]
+    assert execute([*words, *BUILD]) == 0
+    out, err = capfd.readouterr()
+    assert (out == "") == bool(how)
+    for part in ("refine: 5 rows in 72", "Release: here", "the same content"):
+        assert (part in out + err) == (how != ["--quiet"])
+    assert "Next:" not in out + err and "publish" not in out + err
 
 
 @pytest.mark.parametrize(
@@ -183,14 +209,3 @@ def test_a_corpus_of_another_package_is_refused_before_anything_is_installed(
     assert execute(["rebuild", str(release), "--code", str(checkout), "--out", str(tmp_path / "again"), *BUILD]) == 2
     assert "comes from bedside-wards 0.1.0" in " ".join(capsys.readouterr().err.split())
     assert not (tmp_path / "again").exists()
-
-
-def test_what_the_build_says_to_do_next_is_not_passed_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is about a release of one's own, and rebuilt/ is nothing to publish."""
-    folder = tmp_path / "checkout"
-    (folder / "scripts").mkdir(parents=True)
-    code = "import os\nprint('Release: x', os.environ['COLUMNS'])\nprint('Next:')\nprint('  bedside publish x')\n"
-    (folder / "scripts" / "__main__.py").write_text(code, encoding="utf-8")
-    environment = Environment(Checkout(folder), Path(sys.executable))
-    environment.bedside("build", until="Next:", columns=72)
-    assert capsys.readouterr().out == "Release: x 72\n"

@@ -88,11 +88,11 @@ def test_what_cannot_be_used_is_one_error(checkout: Checkout, log: Path, tmp_pat
 
 def test_the_build_runs_the_code_of_the_checkout(checkout: Checkout, log: Path, tmp_path: Path) -> None:
     environment = made(checkout, [], tmp_path / "environment")
-    environment.bedside("build", "small")
+    environment.bedside("build", "small", tell=print, until="Next:")
     assert log.read_text().splitlines()[-1] == "python -P -m scripts build small"
     environment.python.write_text(f"#!/bin/sh\nenv > {log}\n")
-    environment.bedside("build", "small")
+    environment.bedside("build", "small", tell=print, until="Next:")
     assert {f"PYTHONPATH={checkout.folder}", "PYTHONNOUSERSITE=1"} <= set(log.read_text().splitlines())
     environment.python.write_text("#!/bin/sh\nexit 2\n")
     with pytest.raises(BedsideError, match="bedside build: exit code 2"):
-        environment.bedside("build", "small")
+        environment.bedside("build", "small", tell=print, until="Next:")
