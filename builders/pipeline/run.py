@@ -206,6 +206,7 @@ def _spool(
                     raise BuildError(f"source: row {number} has no {key}: a reader gives each row one, or says why not")
             batches.append(store.write(table))
             meter.advance(len(part))
+        meter.advance(len(bad))
         result = Result(sum(batch.rows for batch in batches) + len(bad), tuple(batches), tuple(bad))
         result = store.save(name, result)
     meter.finish(len(result.excluded))

@@ -707,21 +707,22 @@ def shown(at: Path, *, terminal: bool) -> str:
     console = Console(file=io.StringIO(), force_terminal=terminal, width=120)
     progress: Progress
     with Bars(console) as progress:
-        build(rows(20), one(list, name="first"), one(list, name="second"), at=at, progress=progress)
+        source = [*rows(20), BadRow("line 21", reason="no id", expected="one")]
+        build(source, one(list, name="first"), one(list, name="second"), at=at, progress=progress, max_bad=5)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
 
 def test_plain_lines_away_from_a_terminal(tmp_path: Path) -> None:
     assert shown(tmp_path, terminal=False).splitlines() == [
-        "source: 20 rows, 0 excluded",
+        "source: 21 rows, 1 excluded",
         *(f"first: {n} of 20 rows" for n in (4, 8, 12, 16)),
         "first: 20 rows, 0 excluded",
         *(f"second: {n} of 20 rows" for n in (4, 8, 12, 16)),
         "second: 20 rows, 0 excluded",
     ]
     assert shown(tmp_path, terminal=False).splitlines() == [
-        "source: 20 rows, 0 excluded (resumed)",
+        "source: 21 rows, 1 excluded (resumed)",
         "first: 20 rows, 0 excluded (resumed)",
         "second: 20 rows, 0 excluded (resumed)",
     ]
