@@ -76,9 +76,9 @@ def command(
     words = ("build", manifest.corpus, *(options or ()), *place)
     environment.bedside(*words, tell=output.print, until="Next:", columns=output.room)
     found = compare(published, folder / "release")
-    output.print()
-    for sentence in told(found):
-        output.print(sentence)
+    findings = list(told(found))
+    output.tell(proved=found.proved, findings=findings)
+    output.print("", *findings)
     return 0 if found.proved else 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -91,6 +92,9 @@ mkdir -p "${{2%/*}}"; cp -r "{release}" "$2"
     words = ["rebuild", str(release), "--code", str(checkout), "--out", str(tmp_path / "again"), *how]
     assert execute([*words, *BUILD]) == 0
     out, err = capfd.readouterr()
+    if how == ["--json"]:
+        document, out = json.loads(out), ""
+        assert document["proved"] and document["findings"][0].startswith("the same content: digest ")
     assert (out == "") == bool(how)
     for part in ("refine: 5 rows in 72", "Release: here", "the same content"):
         assert (part in out + err) == (how != ["--quiet"])
