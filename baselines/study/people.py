@@ -116,22 +116,26 @@ def link_again(connection: Connection, name: str, now: float) -> str:
     return make_link(connection, name, now)
 
 
-def from_prolific(
-    connection: Connection, keys: Keys, prolific: Prolific, query: Mapping[str, str], now: float, *, new: bool = True
-) -> str | None:
-    """The person who comes with Prolific's three ids: who was here before, though another of its studies leads here
-    now, or, if `new` people may come, somebody with those of this study. None for anybody else."""
-    outside, study, session = (query.get(name, "") for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
-    known = keys.known(outside)
-    there = connection.execute(select(identity.c.person).where(identity.c.known == known)).scalar()
-    if there is not None:
-        return str(there)
-    if not new or study != prolific.study_id or not _OUTSIDE.fullmatch(outside) or not _OUTSIDE.fullmatch(session):
-        return None
-    ((name, _),) = invite(connection, keys, 1, now)
-    sealed = keys.seal_json(STUDY, {"prolific": outside, "session": session})
-    connection.execute(identity.insert().values(person=name, sealed=sealed, known=known))
-    return name
+def of_prolific(connection: Connection, keys: Keys, query: Mapping[str, str]) -> str | None:
+    """Who was here before with this id of Prolific, though another of its studies may lead here now."""
+    known = identity.c.known == keys.known(query.get("PROLIFIC_PID", ""))
+    found: str | None = connection.execute(select(identity.c.person).where(known)).scalar()
+    return found
+
+
+def is_sent_by(prolific: Prolific, query: Mapping[str, str]) -> bool:
+    """Whether an address has three ids as Prolific sends them, of this study."""
+    ids = (query.get("PROLIFIC_PID", ""), query.get("SESSION_ID", ""))
+    return query.get("STUDY_ID") == prolific.study_id and all(map(_OUTSIDE.fullmatch, ids))
+
+
+def from_prolific(connection: Connection, keys: Keys, query: Mapping[str, str], now: float) -> tuple[str, str]:
+    """Somebody new, as `invite`, whose ids of Prolific are kept."""
+    ((name, token),) = invite(connection, keys, 1, now)
+    outside = query["PROLIFIC_PID"]
+    sealed = keys.seal_json(STUDY, {"prolific": outside, "session": query["SESSION_ID"]})
+    connection.execute(identity.insert().values(person=name, sealed=sealed, known=keys.known(outside)))
+    return name, token
 
 
 # --- Steps ------------------------------------------------------------------------------------------------------------

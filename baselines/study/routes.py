@@ -132,6 +132,18 @@ def _signed_in(token: str, where: str) -> RedirectResponse:
     return page
 
 
+def _exchanged(connection: Connection, token: str, now: float, *, coordinator: bool = False) -> str:
+    """The cookie's token for that of a link; whoever is new comes to the consent. Raises Refused."""
+    got = access.exchange(connection, token, now, coordinator=coordinator)
+    if got is None:
+        raise Refused(404, "This link does not work", "It was used a moment ago.")
+    if got[1].person is not None:
+        person = who.person_of(connection, got[1].person)
+        if person.stage == "invited":
+            who.move(connection, person, "consent", now)
+    return got[0]
+
+
 def _links(app: FastAPI, server: Server) -> None:
     site = server.site
 
@@ -153,23 +165,16 @@ def _links(app: FastAPI, server: Server) -> None:
             raise server.no_link(request, "It was used, it is too old, or a part of it is missing.")
         if full:
             raise _full()
-        return HTMLResponse(views.invitation_page(site, token, coordinator=coordinator))
+        return HTMLResponse(views.invitation_page(site, coordinator=coordinator))
 
     def use(request: Request, *, coordinator: bool) -> Response:
         token = request.path_params["token"]
         shown = look(request, token, coordinator=coordinator)
         if isinstance(shown, RedirectResponse):
             return shown
-        now = site.clock()
         with site.store.writing() as connection:
-            got = access.exchange(connection, token, now, coordinator=coordinator)
-            if got is None:
-                raise Refused(404, "This link does not work", "It was used a moment ago.")
-            if got[1].person is not None:
-                person = who.person_of(connection, got[1].person)
-                if person.stage == "invited":
-                    who.move(connection, person, "consent", now)
-        return _signed_in(got[0], "/coordinator" if coordinator else "/")
+            cookie = _exchanged(connection, token, site.clock(), coordinator=coordinator)
+        return _signed_in(cookie, "/coordinator" if coordinator else "/")
 
     def door(path: str, *, coordinator: bool) -> None:
         @app.get(path)
@@ -185,35 +190,56 @@ def _links(app: FastAPI, server: Server) -> None:
 def _prolific(app: FastAPI, server: Server) -> None:
     site = server.site
 
-    @app.get("/prolific")
-    def prolific(request: Request) -> Response:
-        server.storing()
-        server.within_limits(request)
-        wanted, now = site.study.design.prolific, site.clock()
+    def came(connection: Connection, request: Request) -> tuple[str | None, bool]:
+        """Who comes with Prolific's ids, None for somebody new, and whether they are signed in. Raises Refused for
+        anybody else."""
+        wanted, query = site.study.design.prolific, request.query_params
         if wanted is None:
             raise Refused(404, "There is nothing here", NOT_IN)
-        if not server.arrivals.allows(server.address(request), now):
-            raise Refused(429, "Too many people from your network", "Please try again in an hour.")
-        with site.store.writing() as connection:
-            full = views.is_full(connection, site)
-            name = who.from_prolific(connection, site.keys, wanted, request.query_params, now, new=not full)
-            if name is None and full:
-                raise _full(" Please return your submission on Prolific.")
-            if name is None:
-                raise server.no_link(request, "It is not one of this study.")
-            # Prolific's ids are no secret: whoever is logged in keeps the session, and needs a new link on another
-            # device.
+        name = who.of_prolific(connection, site.keys, query)
+        if name is not None:
+            session = access.session_of(connection, request.cookies.get(access.COOKIE), site.clock())
+            if session is not None and session.person == name:
+                return name, True
+            # Prolific's ids are no secret: whoever has agreed keeps the session, and needs a new link on another
+            # device. Before that, a browser may have taken no cookie, or lost the answer.
             stage = who.person_of(connection, name).stage
             if stage == "erased":
                 told = "Your answers were deleted. Nobody takes part twice: please return your submission on Prolific."
                 raise Refused(403, "You have taken part already", told)
-            if stage != "invited":
-                session = access.session_of(connection, request.cookies.get(access.COOKIE), now)
-                if session is not None and session.person == name:
-                    return RedirectResponse("/", status_code=303)
+            if stage not in ("invited", "consent"):
                 raise Refused(403, "You have already started", "Continue in the browser in which you started.")
-            token = access.make_link(connection, name, now)
-        return RedirectResponse(f"/i/{token}", status_code=303)
+        if views.is_full(connection, site):
+            raise _full(" Please return your submission on Prolific.")
+        if name is None and not who.is_sent_by(wanted, query):
+            raise server.no_link(request, "It is not one of this study.")
+        return name, False
+
+    @app.get("/prolific")
+    def look(request: Request) -> Response:
+        """Nobody is made of a look, which also programs take."""
+        server.within_limits(request)
+        with site.store.reading() as connection:
+            _, signed_in = came(connection, request)
+        return RedirectResponse("/", status_code=303) if signed_in else HTMLResponse(views.invitation_page(site))
+
+    def use(request: Request, form: Form) -> Response:
+        server.within_limits(request)
+        now = site.clock()
+        if not server.arrivals.allows(server.address(request), now):
+            raise Refused(429, "Too many people from your network", "Please try again in an hour.")
+        with site.store.writing() as connection:
+            name, signed_in = came(connection, request)
+            if signed_in:
+                return RedirectResponse("/", status_code=303)
+            if name is None:
+                _, token = who.from_prolific(connection, site.keys, request.query_params, now)
+            else:
+                token = access.make_link(connection, name, now)
+            cookie = _exchanged(connection, token, now)
+        return _signed_in(cookie, "/")
+
+    server.posted(app, "/prolific", use)
 
 
 def _pages(app: FastAPI, server: Server) -> None:

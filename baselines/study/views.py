@@ -324,14 +324,13 @@ def notice_page(title: str, text: str, *, contact: str = "") -> Markup:
     return _shown("notice", frame, text=text)
 
 
-def invitation_page(site: Site, token: str, *, coordinator: bool = False) -> Markup:
-    """The page of a link, with the button that uses it up."""
+def invitation_page(site: Site, *, coordinator: bool = False) -> Markup:
+    """The page of a link, with the button that uses it up: its form is sent to the address of the page."""
     design = site.study.design
     title = "Sign in" if coordinator else "You are invited"
     frame = Frame(design.title, design.contact, "", "", title, "" if coordinator else "Next: consent.", stop=False)
     frame = replace(frame, language=design.language)
-    address = f"/{'c' if coordinator else 'i'}/{token}"
-    return _shown("invitation", frame, address=address, coordinator=coordinator, minutes=_length(site))
+    return _shown("invitation", frame, coordinator=coordinator, minutes=_length(site))
 
 
 def _length(site: Site) -> int:

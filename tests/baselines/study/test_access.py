@@ -108,27 +108,13 @@ def test_a_coordinator_sees_nobodys_words_and_grants_time(tmp_path: Path) -> Non
         assert client.get("/").url.path == "/coordinator" and client.get("/status").status_code == 403  # is no person
 
 
-def test_prolific_comes_back_as_the_same_person(tmp_path: Path) -> None:
-    codes = Prolific("s" * 24, "DONE", "OUT", "LATE", "LEFT")
-    site = talking(tmp_path, prolific=codes)
-    ids = {"PROLIFIC_PID": "a" * 24, "STUDY_ID": "s" * 24, "SESSION_ID": "b" * 24}
-    with visiting(site) as client:
-        assert client.get("/prolific", params={**ids, "STUDY_ID": "other"}).status_code == 404
-        first = client.get("/prolific", params=ids)
-        assert first.status_code == 200 and "You are invited" in first.text
-        client.get("/prolific", params=ids)
-        with site.store.reading() as connection:
-            assert len(connection.exec_driver_sql("SELECT * FROM people").all()) == 1
-        kept = b"".join(path.read_bytes() for path in (tmp_path / "private").iterdir())
-        assert b"a" * 24 not in kept
-
-
 def test_a_university_of_one_address_is_let_in_from_prolific(tmp_path: Path) -> None:
     site = talking(tmp_path, prolific=Prolific("s" * 24, "DONE", "OUT", "LATE", "LEFT"), limits=Limits(tries_a_link=3))
 
     def arrives(client: TestClient, number: int, study: str = "s" * 24) -> int:
         ids = {"PROLIFIC_PID": f"{number:024}", "STUDY_ID": study, "SESSION_ID": "b" * 24}
-        return client.get("/prolific", params=ids).status_code
+        client.cookies.clear()
+        return client.post("/prolific", params=ids).status_code
 
     with visiting(site) as client:
         assert [arrives(client, number, "another") for number in range(4)] == [404, 404, 404, 429]

@@ -30,6 +30,15 @@ def stage(site: Site, name: str = "P001") -> str:
         return who.person_of(connection, name).stage
 
 
+def by_prolific(client: TestClient) -> Visitor:
+    """Somebody who comes from Prolific, and presses the button."""
+    client.cookies.clear()
+    assert client.post("/prolific", params=IDS).status_code == 200
+    person = Visitor(client, cookies=dict(client.cookies))
+    person.look()
+    return person
+
+
 def test_a_used_link_leads_only_its_logged_in_person_to_their_page(tmp_path: Path) -> None:
     site = talking(tmp_path)
     with visiting(site) as client:
@@ -50,24 +59,38 @@ def test_a_used_link_leads_only_its_logged_in_person_to_their_page(tmp_path: Pat
 
 
 def test_a_returning_prolific_person_continues_only_in_their_browser(tmp_path: Path) -> None:
+    """Programs that look at an address (HEAD, GET ahead of a click) became people; and whose browser took no cookie, or
+    lost the answer to the button, had started."""
     site = talking(tmp_path, prolific=CODES)
     with visiting(site) as client:
-        person = Visitor(client, client.get("/prolific", params=IDS).url.path.rpartition("/")[2])
+        for look in (client.head, client.get):
+            assert look("/prolific", params=IDS).status_code == 200
+            assert client.head("/prolific", params={**IDS, "STUDY_ID": "e" * 24}).status_code == 404
+        assert "You are invited" in client.get("/prolific", params=IDS).text
+        with site.store.reading() as connection:
+            assert who.everybody(connection) == [] and site.keys.holders() <= {"study"}
+        for _ in range(2):
+            person = by_prolific(client)
+            assert person.title == "Consent"
+        with site.store.reading() as connection:
+            assert [one.id for one in who.everybody(connection)] == ["P001"]
+        assert b"a" * 24 not in b"".join(path.read_bytes() for path in (tmp_path / "private").iterdir())
         person.do("consent", answer="agree")
         for study in (IDS["STUDY_ID"], "e" * 24):  # of a pilot, before the study was duplicated on Prolific
             assert "<h1>About you</h1>" in client.get("/prolific", params={**IDS, "STUDY_ID": study}).text
         client.cookies.clear()
-        assert client.get("/prolific", params=IDS).status_code == 403
+        for asked in (client.get, client.post):
+            assert "You have already started" in asked("/prolific", params=IDS).text
 
 
 def test_who_deleted_everything_cannot_come_and_be_paid_again(tmp_path: Path) -> None:
     site = talking(tmp_path, prolific=CODES)
     with visiting(site) as client:
-        person = Visitor(client, client.get("/prolific", params=IDS).url.path.rpartition("/")[2])
+        person = by_prolific(client)
         person.enter()
         person.do("leave", form=person.form("stop"), answer="delete")
         client.cookies.clear()
-        again = client.get("/prolific", params=IDS)
+        again = client.post("/prolific", params=IDS)
         assert again.status_code == 403 and "You have taken part already" in again.text
         with site.store.reading() as connection:
             assert [one.stage for one in who.everybody(connection)] == ["erased"]
@@ -89,7 +112,7 @@ def test_what_is_deleted_on_the_page_leaves_the_files(
         return [path.name for path in (tmp_path / "private").iterdir() if sealed in path.read_bytes()]
 
     with visiting(site) as client:
-        person = Visitor(client, client.get("/prolific", params=IDS).url.path.rpartition("/")[2])
+        person = by_prolific(client)
         with site.store.reading() as connection:
             sealed = connection.execute(select(identity.c.sealed)).scalar_one()
         assert there()
@@ -113,7 +136,7 @@ def test_nobody_is_led_through_a_full_study(why: str, tmp_path: Path) -> None:
             with site.store.writing() as connection:
                 set_fact(connection, "closed", "now")
         client.cookies.clear()
-        for asked in (client.get(f"/i/{late}"), client.post(f"/i/{late}"), client.get("/prolific", params=IDS)):
+        for asked in (client.get(f"/i/{late}"), client.post(f"/i/{late}"), client.post("/prolific", params=IDS)):
             assert asked.status_code == 410 and "no place left" in asked.text
         with site.store.reading() as connection:
             assert len(who.everybody(connection)) == 3  # nobody is made of a visit
