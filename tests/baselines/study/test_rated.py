@@ -144,3 +144,23 @@ def test_an_item_that_was_open_too_long_comes_again_and_says_so(tmp_path: Path) 
             at.lose(connection, slot, "lease", site.clock())
         person.look()
         assert "This case was open too long. Here it is again." in person.page and before[0] in person.page
+
+
+def test_a_rater_who_leaves_between_two_items_is_replaced(tmp_path: Path) -> None:
+    """Who was gone before the next page was asked for had no item that could be lost, and kept the place for ever."""
+    plan = study_site.study(tmp_path / "s", "pairs", cases=4, completed=1)
+    site = study_site.site(plan, opened=captions())
+    with visiting(site) as client:
+        first, second = links(site, 2)
+        person = Visitor(client, first)
+        with site.store.writing() as connection:
+            connection.execute(people.update().where(people.c.stage == "consent").values(stage="work"))
+        person.look()
+        client.follow_redirects = False
+        person.do("work", **filled(person.page, random.Random(0)))
+        client.follow_redirects = True
+        with site.store.writing() as connection:
+            for slot in at.those(connection, slots.c.step == "work"):
+                at.lose(connection, slot, "lease", site.clock())
+        client.cookies.clear()
+        assert client.get(f"/i/{second}").status_code == 200
