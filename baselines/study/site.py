@@ -31,7 +31,7 @@ from loaders.errors import InputError, ModelError
 from loaders.files.disk import private_folder
 from loaders.files.paths import is_there
 from loaders.medconceal import TASKS as TALK_NAMES
-from loaders.medconceal import PatientProfile, cases
+from loaders.medconceal import PatientProfile, cases, row_of
 from loaders.medconceal import Task as TalkName
 
 PRIVATE = "private"
@@ -44,8 +44,9 @@ class Site:
     """What the pages, the replies and the exports of a study are made from.
 
     `length` is how many items a person is given, if nobody leaves. `profiles` are the complete cases, by id: only in
-    this process, and passed to no page. `models` says who plays which role, rules and template included, and which
-    policy, for exports. `stand_in` is why what people do here is no result (a rehearsal, sample data), or None.
+    this process, and passed to no page. `models` says who plays which role, rules and template included, and by which
+    policy and prompts, for exports. `stand_in` is why what people do here is no result (a rehearsal, sample data), or
+    None.
     """
 
     study: Study
@@ -210,26 +211,29 @@ def _scripted(players: Mapping[str, Player]) -> str | None:
 def _write_down(connection: Connection, site: Site, found: list[Item]) -> None:
     told = {
         "items": _digest(found),
+        "profiles": _digest_of_profiles(site, found),
         "design": site.study.digest,
         "models": json.dumps(dict(site.models), sort_keys=True),
         "rehearsal": json.dumps(site.rehearsal),
         "stand_in": json.dumps(site.stand_in),
     }
     known = {row.name: row.value for row in connection.execute(select(facts))}
-    fixed = {"items": "other cases", "rehearsal": "as a rehearsal, or not"}
+    fixed = {"items": "other cases", "profiles": "other cases", "rehearsal": "as a rehearsal, or not"}
+    other = [what for name, what in fixed.items() if known.get(name, told[name]) != told[name]]
     talked = connection.execute(select(slots.c.id).where(slots.c.turns > 0)).first() is not None
     if talked or not site.store.alone():
         # An export says of each conversation who played it; another server goes on with the models that it began with.
         models = json.loads(known.get("models", "{}"))
-        fixed["models"] = "other models: " + ", ".join(f"{role} {name}" for role, name in sorted(models.items()))
-    for name, what in fixed.items():
-        if name in known and known[name] != told[name]:
-            raise InputError(
-                site.study.folder,
-                found=f"was started with {what}",
-                expected="the same source and settings until it is closed",
-                do="Serve the original source and settings, or copy study.yaml and the texts to a new folder",
-            )
+        if any(site.models.get(role) != name for role, name in models.items()):  # of all that are written down
+            other.append("other models: " + ", ".join(f"{role} {name}" for role, name in sorted(models.items())))
+    if other:
+        raise InputError(
+            site.study.folder,
+            found=f"was started with {other[0]}",
+            expected="the same source and settings until it is closed",
+            do="Serve the original source and settings with the version of Bedside that began it, or copy study.yaml "
+            "and the texts to a new folder",
+        )
     if "items" not in known:
         rows = [
             {
@@ -260,6 +264,13 @@ def _digest(found: list[Item]) -> str:
         digest.update(json.dumps(told, sort_keys=True).encode())
         digest.update(hashlib.sha256(item.picture or b"").digest())
     return digest.hexdigest()
+
+
+def _digest_of_profiles(site: Site, found: list[Item]) -> str:
+    """The digest of the whole cases of talks, of which items hold what is not hidden."""
+    profiles = [site.profiles[item.id] for item in found if item.task in site.games]
+    talks = [row_of(one, author="", licence="", attribution="") for one in profiles]
+    return hashlib.sha256(json.dumps(talks, sort_keys=True).encode()).hexdigest()
 
 
 def _digest_of_table(connection: Connection) -> str:

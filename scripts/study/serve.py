@@ -234,6 +234,7 @@ def _site(options: Serving, study: Study) -> Site:
         raise InputError("limits.dollars", found=found, expected="--price for each model")
     policy = policy_of(options.policy)
     texts = read_prompts(options.prompts)
+    asked = " ".join(texts.digests[name][:16] for name in ("evaluator", "relevance", "patient"))
     source = source_of(options.data, study)
     return open_site(
         study,
@@ -249,7 +250,7 @@ def _site(options: Serving, study: Study) -> Site:
             timed=True,
             strict=True,
         ),
-        models={**names, **({"policy": policy.digest} if study.design.talks else {})},
+        models={**names, "policy": policy.digest, "prompts": asked} if study.design.talks else {},
         database=options.database,
         prices=roles.prices,
         rehearsal=options.rehearsal,

@@ -11,19 +11,22 @@ import signal
 import socket
 import sys
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import baselines.study
+from baselines.medconceal import clinician
 from baselines.study import keys
 from baselines.study.design import TASKS, read_study
 from baselines.study.site import Site
-from loaders.errors import MissingExtra
+from loaders.errors import InputError, MissingExtra
 from scripts.bench.postgres import free_port
 from scripts.cli import execute
 from scripts.study import serve
+from scripts.study.serve import Serving, rehearsed, rehearsing
 from tests.parts.chat_server import ChatServer, status
 from tests.parts.processes import printed, started
 from tests.parts.study_talks import Visitor, at_work, links, visiting
@@ -239,6 +242,24 @@ def test_tasks_of_two_sources_are_refused_before_either_is_opened(
     file.write_text(file.read_text(encoding="utf-8").replace("tasks: [pairs]", f"tasks: [{tasks}]"), encoding="utf-8")
     assert execute(["study", "check", str(tmp_path), data]) == 2
     assert "expected tasks of one source" in " ".join(capsys.readouterr().err.split())
+
+
+def test_other_prompts_are_refused_once_somebody_has_talked(tmp_path: Path) -> None:
+    """They played on in the same conversations, and no export said by which."""
+    serving = Serving(data="sample", study=tmp_path / "s", rehearsal=True)
+    rehearsed(serving, people=1)
+    changed = replace(serving, prompts=tmp_path / "prompts")
+    (tmp_path / "prompts").mkdir()
+
+    def change(name: str) -> None:
+        text = clinician.prompts().texts[name]
+        (tmp_path / "prompts" / f"{name}.md").write_text(f"{text}\n\nBe brief.", encoding="utf-8")
+
+    change("judge_style")  # which no patient reads
+    rehearsing(changed).close()
+    change("patient")
+    with pytest.raises(InputError, match="was started with other models: .*prompts [0-9a-f]{16} "):
+        rehearsing(changed)
 
 
 def test_rules_play_in_a_rehearsal_alone(

@@ -25,11 +25,13 @@ from baselines.study.export import export
 from baselines.study.keys import Erased
 from baselines.study.site import Cost, Site, cost, open_database
 from baselines.study.store import Store, fact_in, open_store, set_fact
-from baselines.study.tables import answers, items, messages, slots
+from baselines.study.tables import answers, facts, items, messages, slots
 from baselines.study.tables import journal as rows
+from baselines.study.tasks.task import Rows
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
 from scripts.bench.study_players import ROLES
+from tests.parts import study_talks
 from tests.parts.processes import started
 from tests.parts.study_talks import TURNS, Clock, Visitor, at_work, beside, links, settled, stored, talking, visiting
 
@@ -166,11 +168,28 @@ def test_a_table_that_no_longer_agrees_with_the_journal_is_not_exported(change: 
             export(site.study, store, keys, tmp_path / "out")
 
 
-def test_another_source_is_refused(tmp_path: Path) -> None:
+def test_another_source_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cases with the same charts and other concerns went on as if they were the same."""
     talking(tmp_path, cases=3).close()
     talking(tmp_path, cases=3).close()
     with pytest.raises(InputError, match="was started with other cases"):
         talking(tmp_path, cases=4)
+    rows = [{**row, "hidden": {**row["hidden"], "name": "Another"}} for row in study_talks._cases()]
+    monkeypatch.setattr(study_talks, "_cases", lambda: Rows(rows))
+    with pytest.raises(InputError, match="was started with other cases"):
+        talking(tmp_path, cases=3)
+
+
+def test_a_study_that_an_earlier_version_began_goes_on(tmp_path: Path) -> None:
+    """It wrote down neither the whole cases nor the prompts."""
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        at_work(client, links(site)[0]).say("Hello.")
+        with site.store.writing() as connection:
+            connection.execute(delete(facts).where(facts.c.name == "profiles"))
+            set_fact(connection, "models", '{"patient": "acting"}')
+    with talking(tmp_path).store as store:
+        assert store.fact("profiles") and json.loads(store.fact("models") or "") == dict.fromkeys(ROLES, "acting")
 
 
 def test_a_server_that_is_refused_has_written_nothing(tmp_path: Path) -> None:
