@@ -219,6 +219,7 @@ def test_nobodys_time_runs_while_nothing_can_be_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A full disk ended conversations whose words it had refused."""
+    monkeypatch.setattr("baselines.study.server.BEAT", 3_600.0)
     told = Clock()
     site = talking(tmp_path, per_person=1, clock=told)
     with visiting(site) as client:
