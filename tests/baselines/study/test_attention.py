@@ -114,3 +114,11 @@ def test_half_of_the_repeated_answers_and_nineteen_alike_are_no_signs() -> None:
     once_more = Response("P", item(0), {"fluency": 5}, 9.0, repeat=True)
     assert flags([*alike[:19], once_more]) == {}
     assert flags([*alike, check, once_more]) == {"P": ["all 20 items have the same answers"]}
+
+
+def test_the_same_mark_of_every_complaint_is_the_same_answer() -> None:
+    """Each complaint has a name of its own, so that whoever marked all of them alike was never flagged."""
+    marked = [Response("P", item(at), {f"D{at}.{one}": 1 for one in range(1 + at % 8)}, 20.0) for at in range(20)]
+    assert flags(marked) == {"P": ["all 20 items have the same answers"]}
+    other = Response("P", item(20), {"D20.1": 0}, 20.0)
+    assert flags([*marked, other]) == {}
