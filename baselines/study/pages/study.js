@@ -26,11 +26,11 @@ function save() {
   if (!unsaved && !pasted) return;
   const form = unsaved ?? document.querySelector("form[data-draft]");
   if (!form) return;
-  const body = fields(form);
-  if (pasted) body.set("pasted", String(pasted));
+  const body = fields(form), refused = pasted;
+  if (refused) body.set("pasted", String(refused));
   unsaved = null;
   pasted = 0;
-  const again = () => { unsaved ??= form; };
+  const again = () => { unsaved ??= form; pasted += refused; };
   fetch("/draft", { method: "POST", body, credentials: "same-origin", keepalive: true })
     .then((answer) => { if (busy(answer)) again(); }, again);
 }
