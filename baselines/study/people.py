@@ -129,13 +129,13 @@ def is_sent_by(prolific: Prolific, query: Mapping[str, str]) -> bool:
     return query.get("STUDY_ID") == prolific.study_id and all(map(_OUTSIDE.fullmatch, ids))
 
 
-def from_prolific(connection: Connection, keys: Keys, query: Mapping[str, str], now: float) -> tuple[str, str]:
-    """Somebody new, as `invite`, whose ids of Prolific are kept."""
+def from_prolific(connection: Connection, keys: Keys, query: Mapping[str, str], now: float) -> str:
+    """Somebody new, whose ids of Prolific are kept; the token of their link."""
     ((name, token),) = invite(connection, keys, 1, now)
     outside = query["PROLIFIC_PID"]
     sealed = keys.seal_json(STUDY, {"prolific": outside, "session": query["SESSION_ID"]})
     connection.execute(identity.insert().values(person=name, sealed=sealed, known=keys.known(outside)))
-    return name, token
+    return token
 
 
 # --- Steps ------------------------------------------------------------------------------------------------------------

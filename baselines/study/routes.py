@@ -13,6 +13,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -125,37 +126,50 @@ def _style(app: FastAPI, server: Server) -> None:
     app.get("/study.js")(fixed("study.js", "text/javascript"))
 
 
-def _signed_in(token: str, where: str) -> RedirectResponse:
-    """A redirect to the page, with the cookie."""
-    page = RedirectResponse(where, status_code=303)
-    page.set_cookie(access.COOKIE, token, path="/", secure=True, httponly=True, samesite="lax", max_age=14 * 86400)
-    return page
+Look = Callable[[Request], Response]
+Enter = Callable[[Connection, Request], str]
 
 
-def _exchanged(connection: Connection, token: str, now: float, *, coordinator: bool = False) -> str:
-    """The cookie's token for that of a link; whoever is new comes to the consent. Raises Refused."""
-    got = access.exchange(connection, token, now, coordinator=coordinator)
-    if got is None:
-        raise Refused(404, "This link does not work", "It was used a moment ago.")
-    if got[1].person is not None:
-        person = who.person_of(connection, got[1].person)
-        if person.stage == "invited":
-            who.move(connection, person, "consent", now)
-    return got[0]
+def _door(app: FastAPI, server: Server, path: str, look: Look, enter: Enter, where: str = "/") -> None:
+    """A page with a button, which alone writes something: programs look, too. `look` gives the page, or leads whoever
+    is in to `where`; `enter` returns the token of a link that the button uses up."""
+    site = server.site
+
+    @app.get(path)
+    def shown(request: Request) -> Response:
+        server.within_limits(request)
+        return look(request)
+
+    def use(request: Request, form: Form) -> Response:
+        if isinstance(page := shown(request), RedirectResponse):
+            return page
+        now = site.clock()
+        with site.store.writing() as connection:
+            token = enter(connection, request)
+            got = access.exchange(connection, token, now, coordinator=where != "/")
+            if got is None:
+                raise Refused(404, "This link does not work", "It was used a moment ago.")
+            if got[1].person is not None:
+                person = who.person_of(connection, got[1].person)
+                if person.stage == "invited":
+                    who.move(connection, person, "consent", now)
+        page = RedirectResponse(where, status_code=303)
+        page.set_cookie(access.COOKIE, got[0], path="/", secure=True, httponly=True, samesite="lax", max_age=14 * 86400)
+        return page
+
+    server.posted(app, path, use)
 
 
 def _links(app: FastAPI, server: Server) -> None:
     site = server.site
 
-    def look(request: Request, token: str, *, coordinator: bool) -> Response:
-        server.within_limits(request)
-        now = site.clock()
+    def look(request: Request, where: str = "/") -> Response:
+        now, token, coordinator = site.clock(), request.path_params["token"], where != "/"
         with site.store.reading() as connection:
             link = access.link_of(connection, token)
             fine, full = access.is_open(link, now, coordinator=coordinator), False
             session = access.session_of(connection, request.cookies.get(access.COOKIE), now)
             if link is not None and not fine and session is not None and link.person == session.person:
-                where = "/coordinator" if coordinator else "/"
                 return RedirectResponse(where, status_code=303)  # opened again, or its button pressed twice
             if link is not None and fine and link.person is not None:
                 # Whoever has begun goes on where they are, also in a study that gives nothing out any more.
@@ -167,79 +181,50 @@ def _links(app: FastAPI, server: Server) -> None:
             raise _full()
         return HTMLResponse(views.invitation_page(site, coordinator=coordinator))
 
-    def use(request: Request, *, coordinator: bool) -> Response:
-        token = request.path_params["token"]
-        shown = look(request, token, coordinator=coordinator)
-        if isinstance(shown, RedirectResponse):
-            return shown
-        with site.store.writing() as connection:
-            cookie = _exchanged(connection, token, site.clock(), coordinator=coordinator)
-        return _signed_in(cookie, "/coordinator" if coordinator else "/")
+    def enter(connection: Connection, request: Request) -> str:
+        return str(request.path_params["token"])
 
-    def door(path: str, *, coordinator: bool) -> None:
-        @app.get(path)
-        def shown(request: Request, token: str) -> Response:
-            return look(request, token, coordinator=coordinator)
-
-        server.posted(app, path, lambda request, form: use(request, coordinator=coordinator))
-
-    door("/i/{token}", coordinator=False)
-    door("/c/{token}", coordinator=True)
+    _door(app, server, "/i/{token}", look, enter)
+    _door(app, server, "/c/{token}", partial(look, where="/coordinator"), enter, "/coordinator")
 
 
 def _prolific(app: FastAPI, server: Server) -> None:
     site = server.site
 
-    def came(connection: Connection, request: Request) -> tuple[str | None, bool]:
-        """Who comes with Prolific's ids, None for somebody new, and whether they are signed in. Raises Refused for
-        anybody else."""
-        wanted, query = site.study.design.prolific, request.query_params
+    def look(request: Request) -> Response:
+        wanted, query, now = site.study.design.prolific, request.query_params, site.clock()
         if wanted is None:
             raise Refused(404, "There is nothing here", NOT_IN)
-        name = who.of_prolific(connection, site.keys, query)
-        if name is not None:
-            session = access.session_of(connection, request.cookies.get(access.COOKIE), site.clock())
-            if session is not None and session.person == name:
-                return name, True
-            # Prolific's ids are no secret: whoever has agreed keeps the session, and needs a new link on another
-            # device. Before that, a browser may have taken no cookie, or lost the answer.
-            stage = who.person_of(connection, name).stage
-            if stage == "erased":
-                told = "Your answers were deleted. Nobody takes part twice: please return your submission on Prolific."
-                raise Refused(403, "You have taken part already", told)
-            if stage not in ("invited", "consent"):
-                raise Refused(403, "You have already started", "Continue in the browser in which you started.")
-        if views.is_full(connection, site):
-            raise _full(" Please return your submission on Prolific.")
+        with site.store.reading() as connection:
+            name = who.of_prolific(connection, site.keys, query)
+            if name is not None:
+                session = access.session_of(connection, request.cookies.get(access.COOKIE), now)
+                if session is not None and session.person == name:
+                    return RedirectResponse("/", status_code=303)
+                # Prolific's ids are no secret: whoever has agreed keeps the session, and needs a new link on another
+                # device. Before that, a browser may have taken no cookie, or lost the answer.
+                stage = who.person_of(connection, name).stage
+                if stage == "erased":
+                    told = "Your answers were deleted. Nobody takes part twice: please return your submission on"
+                    raise Refused(403, "You have taken part already", f"{told} Prolific.")
+                if stage not in ("invited", "consent"):
+                    raise Refused(403, "You have already started", "Continue in the browser in which you started.")
+            if views.is_full(connection, site):
+                raise _full(" Please return your submission on Prolific.")
         if name is None and not who.is_sent_by(wanted, query):
             raise server.no_link(request, "It is not one of this study.")
-        return name, False
+        return HTMLResponse(views.invitation_page(site))
 
-    @app.get("/prolific")
-    def look(request: Request) -> Response:
-        """Nobody is made of a look, which also programs take."""
-        server.within_limits(request)
-        with site.store.reading() as connection:
-            _, signed_in = came(connection, request)
-        return RedirectResponse("/", status_code=303) if signed_in else HTMLResponse(views.invitation_page(site))
-
-    def use(request: Request, form: Form) -> Response:
-        server.within_limits(request)
+    def enter(connection: Connection, request: Request) -> str:
         now = site.clock()
         if not server.arrivals.allows(server.address(request), now):
             raise Refused(429, "Too many people from your network", "Please try again in an hour.")
-        with site.store.writing() as connection:
-            name, signed_in = came(connection, request)
-            if signed_in:
-                return RedirectResponse("/", status_code=303)
-            if name is None:
-                _, token = who.from_prolific(connection, site.keys, request.query_params, now)
-            else:
-                token = access.make_link(connection, name, now)
-            cookie = _exchanged(connection, token, now)
-        return _signed_in(cookie, "/")
+        name = who.of_prolific(connection, site.keys, request.query_params)
+        if name is None:
+            return who.from_prolific(connection, site.keys, request.query_params, now)
+        return access.make_link(connection, name, now)
 
-    server.posted(app, "/prolific", use)
+    _door(app, server, "/prolific", look, enter)
 
 
 def _pages(app: FastAPI, server: Server) -> None:

@@ -341,8 +341,8 @@ def test_a_page_says_at_once_that_nothing_can_be_stored(
     site = talking(tmp_path, per_person=1, prolific=Prolific("s" * 24, "DONE", "OUT", "LATE", "LEFT"))
     with visiting(site) as client:
         person = at_work(client, links(site)[0])
-        form = person.form("say")
-        for where in ("/prolific", "/draft", "/do/say"):
+        form, ids = person.form("say"), "PROLIFIC_PID=" + "a" * 24 + "&SESSION_ID=" + "b" * 24 + "&STUDY_ID=" + "s" * 24
+        for where in (f"/prolific?{ids}", "/draft", "/do/say"):
             with monkeypatch.context() as disk:
                 disk.setattr(site.store, "writing", full)
                 answer = client.post(where, data=form)
