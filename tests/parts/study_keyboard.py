@@ -97,7 +97,7 @@ class Keyboard:
         """Waits for so many replies, or for the page after the talk: on a whole page, never on one half arrived."""
         from playwright.sync_api import Error
 
-        for _ in range(200):
+        for _ in range(1_200):
             with suppress(Error):  # the next page is on its way
                 heard = self.page.evaluate(_HEARD)
                 if heard is not None and heard >= replies:
