@@ -94,7 +94,9 @@ def end_erasing(connection: Connection, keys: Keys, now: float) -> bool:
 def invite(connection: Connection, keys: Keys, count: int, now: float) -> list[tuple[str, str]]:
     """New people, each with the token of a one-time link."""
     invited = []
-    first = 1 + (connection.execute(select(func.max(people.c.number))).scalar() or 0)
+    last: int = connection.execute(select(func.max(people.c.number))).scalar() or 0
+    # A database that was restored from a backup no longer knows everybody; their keys do.
+    first = 1 + max([last, *(int(name[1:]) for name in (keys.holders() | keys.erased()) - {STUDY})])
     for number in range(first, first + count):
         name = f"P{number:03d}"
         keys.make(name)

@@ -366,6 +366,19 @@ def test_keys_that_a_backup_does_not_hold_yet_are_missed(tmp_path: Path) -> None
         talking(tmp_path / "s")
 
 
+def test_nobody_gets_the_number_of_somebody_whom_a_restored_backup_does_not_know(tmp_path: Path) -> None:
+    """Two people were P002 in the exports before and after; and if the first had been erased, so was the second."""
+    site = talking(tmp_path)
+    with visiting(site) as client:
+        links(site, 2)
+        with site.store.writing() as connection:
+            who.erase(connection, site.keys, "P002", site.clock())
+            connection.execute(delete(who.people).where(who.people.c.id == "P002"))  # as it was before them
+        Visitor(client, links(site)[0]).enter()
+        with site.store.reading() as connection:
+            assert [one.id for one in who.everybody(connection)] == ["P001", "P003"]
+
+
 @pytest.mark.parametrize("then", ["goes on", "killed"])
 def test_a_deletion_that_is_interrupted_is_completed(
     then: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
