@@ -32,10 +32,11 @@ def write_study(folder: Path, task: TaskName) -> list[Path]:
 
 
 def open_places(study: Study) -> list[str]:
-    """The places where a text still says TODO."""
+    """The places where a text still says TODO, or nothing."""
     told = {
         "study.yaml": json.dumps(to_json(study.design), ensure_ascii=False),
-        "consent.md": study.texts.consent if isinstance(study.texts.consent, str) else "",
+        "consent.md": study.texts.consent if isinstance(study.texts.consent, str) else "a PDF",
         "instructions.md": study.texts.instructions,
     }
-    return [name for name, text in told.items() if re.search(r"\bTODO\b", text, re.ASCII)]
+    empty = [f"{name} (empty)" for name, text in told.items() if not text.strip()]
+    return [name for name, text in told.items() if re.search(r"\bTODO\b", text, re.ASCII)] + empty

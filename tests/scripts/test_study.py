@@ -334,19 +334,22 @@ def test_a_command_that_finds_no_study_makes_none(tmp_path: Path, capsys: pytest
     assert sorted(path.name for path in folder.iterdir()) == ["consent.md", "instructions.md", "study.yaml"]
 
 
-def test_a_question_that_still_says_todo_is_told_also_quietly(
+def test_a_text_that_still_says_todo_or_nothing_is_told_also_quietly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """A question of the survey was not looked at; and people agreed to an empty text."""
     folder = tmp_path / "study"
     assert execute(["study", "new", "pairs", "-o", str(folder)]) == 0
     for name in ("study.yaml", "consent.md"):
         text = (folder / name).read_text(encoding="utf-8").replace("TODO", "A")
         text = text.replace("Where do you practise?", "TODO询问地点")  # no space, as in such scripts
         (folder / name).write_text(text, encoding="utf-8")
+    (folder / "instructions.md").write_text("\n", encoding="utf-8")
     capsys.readouterr()
     assert execute(["study", "check", str(folder), "--quiet"]) == 1
     said = capsys.readouterr()
-    assert said.out == "" and "texts: TODO in study.yaml\n" in said.err and "finish the texts" in said.err
+    assert said.out == "" and "texts: TODO in study.yaml, instructions.md (empty)\n" in said.err
+    assert "finish the texts" in said.err
 
 
 def test_an_option_for_models_says_where_there_are_none(
