@@ -222,19 +222,15 @@ class Server:
     async def wake(self) -> None:
         """At the start: clocks stop until their people are back, and what was in progress resumes."""
         self._beside = asyncio.get_running_loop()
-        site, now = self.site, self.site.clock()
-        self.awake = self.wrote = now
+        site, self.awake = self.site, self.site.clock()
         alone = site.store.alone()
         with site.store.writing() as connection:
             beat = fact_in(connection, "beat")
-            if beat is not None and (alone or now - float(beat) > clock.SILENT):
+            if beat is not None and (alone or self.awake - float(beat) > clock.SILENT):
                 clock.stand(connection, float(beat))
             if site.store.sqlite:  # the claims of a process that is gone: here no other prepares replies
                 connection.execute(update(slots).where(slots.c.busy.is_not(None)).values(busy=None))
-            set_fact(connection, "beat", repr(now))
-            due = [*at.unanswered(connection), *at.without_episode(connection)]
-        for slot in due:
-            self.replies.due(slot.id)
+        self.look()
 
     async def watch(self) -> None:
         """Ends what is over while nobody looks, and takes over what another process has left."""
