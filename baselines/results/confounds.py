@@ -27,13 +27,14 @@ def also_differing(records: Sequence[RunRecord]) -> str:
     """The roles and settings in which runs differ, each with its value in every run: "judge (rules / gpt)"; or empty.
 
     A fact that only one run states does not count: people have no turn limit, and a diagnosis by the photo alone has no
-    patient.
+    patient. Nor does how systems are sampled that are different models.
     """
     stated = [_facts(record) for record in records]
+    systems = [role for role in _SYSTEM if len({facts.get(role) for facts in stated}) > 1]
     told = []
     for name in dict.fromkeys(name for facts in stated for name in facts):
         values = [facts.get(name) for facts in stated]
-        if len({value for value in values if value is not None}) > 1:
+        if name.partition("'s ")[0] not in systems and len({value for value in values if value is not None}) > 1:
             told.append(f"{name} ({' / '.join(value or 'not stated' for value in values)})")
     prompts = dict.fromkeys(name for record in records for name in record.prompts)
     other = [name for name in prompts if len({record.prompts.get(name) for record in records} - {None}) > 1]
@@ -41,7 +42,7 @@ def also_differing(records: Sequence[RunRecord]) -> str:
 
 
 def _facts(record: RunRecord) -> dict[str, str]:
-    """What a record says of everything but the system, the data and the prompts."""
+    """What a record says of everything but the data and the prompts."""
     options = {name: value for name, value in record.options.items() if name not in (*_NO_SETTINGS, *_SYSTEM)}
     facts = _players(record)
     for role in ("patient", "evaluator", "judge"):  # here "model", None, or the digests of the judge's prompts
@@ -54,8 +55,7 @@ def _facts(record: RunRecord) -> dict[str, str]:
         facts |= _texts(fields, f"{role}'s ")
     facts |= _texts(options)
     facts |= _texts(record.versions, "version of ")
-    facts |= _texts({name: seed for name, seed in record.seeds.items() if name != "bootstrap"}, "seed of ")
-    return {name: text for name, text in facts.items() if name.partition("'s ")[0] not in _SYSTEM}
+    return facts | _texts({name: seed for name, seed in record.seeds.items() if name != "bootstrap"}, "seed of ")
 
 
 def _players(record: RunRecord) -> dict[str, str]:

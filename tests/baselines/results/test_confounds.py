@@ -54,6 +54,8 @@ def test_doctors_are_told_from_assessor_patient_and_protocol() -> None:
         consulted("a", "c", "patient", 0.6, setting="dialogue"), consulted("b", "d", "experts", 0.2, setting="image")
     )
     assert told == "assessor (c / d), patient's temperature (0.6 / 0.2), judge (patient / experts)"
+    told = differing(*(consulted("a", "c", "patient", heat, setting="dialogue") for heat in (0.6, 0.2)))
+    assert told == "doctor's temperature (0.6 / 0.2), patient's temperature (0.6 / 0.2)"
 
 
 def test_a_seed_and_a_version_may_differ_but_for_that_of_the_intervals() -> None:
