@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader
 
+from baselines.results.run import flattened
 from baselines.statistics.classification import classification_scores, occurring
 from baselines.threemdbench.classifier.network import Network
 from baselines.threemdbench.classifier.pictures import Pictures, TrainViews, answer
@@ -227,15 +228,12 @@ class Training:
         if not is_there(path):
             return
         tensors, facts = read_tensors(path, do=self._again())
-        changed = [name for name, value in self.identity.items() if facts["identity"].get(name) != value]
-        if changed:
-            name = changed[0]
-            raise InputError(
-                path,
-                found=f"a training with another {name}: {str(facts['identity'].get(name))[:200]}",
-                expected=str(self.identity[name])[:200],
-                do="Use another RUN folder, or --restart to start over",
-            )
+        before, now = (flattened(identity, ", ") for identity in (facts["identity"], self.identity))
+        for name, value in now.items():
+            if before.get(name) != value:
+                found = f"a training with another {name}: {before.get(name)}"
+                do = "Use another RUN folder, or --restart to start over"
+                raise InputError(path, found=found, expected=str(value), do=do)
         parts: dict[str, dict[str, Any]] = {"model": {}, "average": {}, "optimizer": {}}
         for name, tensor in tensors.items():
             kind, _, rest = name.partition(".")

@@ -205,7 +205,7 @@ def test_a_damaged_checkpoint_and_one_of_another_training_are_refused(
     assert "differs from its" in said and "--restart starts over" in said and "Traceback" not in said
     path.write_bytes(whole)
     assert train(release, tmp_path, "--epochs", 4, "--batch-size", 16) == 2
-    assert "a training with another recipe" in told(capsys)
+    assert "a training with another recipe, epochs: 3" in told(capsys)
     assert train(release, tmp_path, "--epochs", 1, "--batch-size", 16, "--restart") == 0
 
 
