@@ -11,7 +11,6 @@ import typer
 
 from baselines.dialogue.game import ScriptedAgent
 from baselines.results.comparison import FinishedRun, read_runs
-from baselines.results.run import DataUsed, RunRecord
 from baselines.threemdbench.consultation import selection_assessor
 from baselines.threemdbench.consultation.agents import scripted_agent
 from baselines.threemdbench.consultation.cases import Cases
@@ -25,7 +24,7 @@ from baselines.threemdbench.consultation.selection_raters import (
     read_sheets,
 )
 from loaders.errors import InputError
-from scripts.select_agents.candidates import Selecting, Sheets, cases_of, digest_of, models_of, play_each, reasons_of
+from scripts.select_agents.candidates import Selecting, Sheets, cases_of, digest_of, play_each, record_of_choice
 from scripts.terminal.console import errors
 from scripts.terminal.finish import finish
 from scripts.terminal.options import Out, refuse_itself
@@ -77,20 +76,20 @@ def command(options: Assessors) -> None:
         options.candidates,
         {},
     )
-    record = RunRecord(
-        baseline="assessor-selection",
-        data=DataUsed.of(opened),
-        models=models_of(played),
-        options={
+    record = record_of_choice(
+        "assessor-selection",
+        played,
+        options,
+        opened,
+        facts={
             "dialogues": len(annotations.dialogues),
             "raters": list(everyone.raters),
             "careless": list(careless),
             "kept": list(annotations.raters),
             "sheets": digest_of(options.sheets),
         },
-        prompts=texts.digests,
-        seeds=options.seeds,
-        stand_in=reasons_of(opened.stand_in, played, annotations.stand_in),
+        texts=texts,
+        reasons=(annotations.stand_in,),
     )
     candidates = {name: run.records for name, run in played.items()}
     results = selection_assessor.results(candidates, annotations, record, seed=options.seed)

@@ -13,13 +13,13 @@ import typer
 
 from baselines.dialogue.game import Case, Game, Record, ScriptedAgent
 from baselines.dialogue.run import Played
-from baselines.results.run import ModelUsed, because
+from baselines.results.run import ModelUsed, RunRecord
 from baselines.threemdbench.consultation.cases import Cases, read_cases
 from baselines.threemdbench.consultation.names import check_candidates
 from loaders.files.opening import read_file
 from loaders.opened import Opened, open_corpus
 from scripts.run.consultation import warn_of_cases
-from scripts.run.play import Asking, ModelSeed, play, roles_of
+from scripts.run.play import Asking, ModelSeed, play, record_of, roles_of
 from scripts.terminal.console import output
 
 Sheets = Annotated[tuple[Path, ...], typer.Argument(metavar="SHEET…", help="Filled-in sheets of all raters.")]
@@ -60,17 +60,25 @@ def play_each(
     return played
 
 
-def models_of(played: Mapping[str, Played[Any]]) -> tuple[ModelUsed, ...]:
-    """The models that played for any candidate, each once."""
-    return tuple(dict.fromkeys(model for run in played.values() for model in run.models))
-
-
-def reasons_of(data: str | None, played: Mapping[str, Played[Any]], *more: str | None) -> str | None:
-    """Why a choice is no result: the data, its scripted agents, and other stand-ins."""
-    acting = [player for run in played.values() for player in run.players.values()]
-    scripted = sorted({player.name for player in acting if player.stand_in})
+def record_of_choice(
+    baseline: str,
+    played: Mapping[str, Played[Any]],
+    options: Selecting,
+    opened: Opened,
+    *,
+    reasons: Sequence[str | None],
+    models: Sequence[ModelUsed] = (),
+    **more: Any,
+) -> RunRecord:
+    """The record of a choice: that of a run (`record_of`) in which all candidates have played, and what they took."""
+    runs = list(played.values())
+    scripted = sorted({player.name for run in runs for player in run.players.values() if player.stand_in})
     agents = f"scripted agents {', '.join(scripted)}" if scripted else None
-    return because(data, agents, *more)
+    record = record_of(baseline, runs[0], options, opened, reasons=(opened.stand_in, agents, *reasons), **more)
+    used = tuple(dict.fromkeys(model for run in runs for model in run.models))
+    taken = {name: [run.taken[name] for run in runs] for name in runs[0].taken}
+    total: dict[str, Any] = {name: None if None in counts else sum(counts) for name, counts in taken.items()}
+    return replace(record, models=(*used, *models), **total)
 
 
 def cases_of(data: str, split: str) -> tuple[Opened, Cases]:

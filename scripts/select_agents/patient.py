@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from baselines.results.run import DataUsed, ModelUsed, RunRecord
+from baselines.results.run import ModelUsed
 from baselines.threemdbench.consultation import selection
 from baselines.threemdbench.consultation.selection_game import read_selection_prompts, scripted_agent, selection_game
 from loaders.models.sentences import open_sentence_encoder
 from scripts.run.consultation import Data
-from scripts.select_agents.candidates import Selecting, Split, cases_of, models_of, play_each, reasons_of
+from scripts.select_agents.candidates import Selecting, Split, cases_of, play_each, record_of_choice
 from scripts.terminal.console import warn
 from scripts.terminal.finish import finish
 from scripts.terminal.options import Device, Out
@@ -63,16 +63,15 @@ def command(options: Patients) -> None:
     cases = read.cases[: options.limit]
     others = {"doctor": options.doctor, "judge": options.judge}
     played = play_each(selection_game(texts), cases, options, scripted_agent, "patient", options.candidates, others)
-    record = RunRecord(
-        baseline="patient-selection",
-        data=DataUsed.of(opened),
-        models=(*models_of(played), ModelUsed("sentence encoder", options.encoder, sentences.revision)),
-        options={"cases": len(cases), "unplayable": len(read.invalid), "near": selection.NEAR},
-        prompts=texts.digests,
-        seeds=options.seeds,
-        stand_in=reasons_of(
-            opened.stand_in, played, f"the sentence encoder {options.encoder}" if sentences.stand_in else None
-        ),
+    record = record_of_choice(
+        "patient-selection",
+        played,
+        options,
+        opened,
+        facts={"cases": len(cases), "unplayable": len(read.invalid), "near": selection.NEAR},
+        texts=texts,
+        reasons=(f"the sentence encoder {options.encoder}" if sentences.stand_in else None,),
+        models=(ModelUsed("sentence encoder", options.encoder, sentences.revision),),
     )
     candidates = [selection.PatientCandidate(name, run.records, run.lost) for name, run in played.items()]
     results = selection.results(candidates, sentences, record, seed=options.seed)

@@ -63,9 +63,12 @@ def test_patients_are_ranked_marked_and_kept_apart(photos: Path, tmp_path: Path)
     assert "words" in record.stand_in and "scripted/honest" in record.stand_in
     assert {model.role for model in record.models} == {"patient", "doctor", "judge", "sentence encoder"}
     assert len(list(out.glob("scripted-*/dialogues.jsonl"))) == 2
+    assert record.options["decoding"]["doctor"]["temperature"] == 0.6 and "selection_patient" in record.words
+    assert (record.input_tokens, record.cost_usd) == (0, 0)
     before = [path.read_bytes() for path in sorted(out.glob("scripted-*/dialogues.jsonl"))]
-    assert execute(arguments) == 0
+    assert execute([*arguments, "--temperature", "doctor=0.1"]) == 0
     assert [path.read_bytes() for path in sorted(out.glob("scripted-*/dialogues.jsonl"))] == before
+    assert (out / "earlier" / record.run_id / "run.json").exists(), "sampled otherwise, it is another choice"
 
 
 def test_the_record_has_the_model_that_a_server_says_it_asked(
