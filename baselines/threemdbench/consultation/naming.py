@@ -7,12 +7,11 @@ count, and only unhedged ones. An answer that both names and denies a diagnosis 
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections.abc import Iterable, Mapping
 
 from baselines.threemdbench.consultation.diagnosis import NONE
+from baselines.threemdbench.consultation.reading import literal
 from loaders.models.asking import Unfit
 from loaders.threemdbench import diagnosis_of, named_in
 
@@ -107,22 +106,19 @@ def _listed(answer: str) -> list[str] | None:
     """The names in a list or an object; None if the answer is neither."""
     if not answer.startswith(("[", "{", "(")):
         return None
-    for read in (json.loads, ast.literal_eval):
-        try:
-            value = read(answer)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            continue
-        if isinstance(value, Mapping):
-            told = [held for key, held in value.items() if not _is_beside(key, held)]
-            if len(told) != 1 or any(_says_more(str(told), held) for held in value.values() if isinstance(held, str)):
-                return None
-            (value,) = told
-        if value is None or value == [] or value == ():
-            return [NONE]
-        if isinstance(value, str):
-            return value.split(",")
-        return list(value) if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value) else None
-    return None
+    value = literal(answer)
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        told = [held for key, held in value.items() if not _is_beside(key, held)]
+        if len(told) != 1 or any(_says_more(str(told), held) for held in value.values() if isinstance(held, str)):
+            return None
+        (value,) = told
+    if value is None or value == [] or value == ():
+        return [NONE]
+    if isinstance(value, str):
+        return value.split(",")
+    return list(value) if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value) else None
 
 
 def _is_beside(key: object, held: object) -> bool:

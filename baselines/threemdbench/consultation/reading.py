@@ -17,6 +17,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from baselines.threemdbench.consultation.record import ITEMS
@@ -124,21 +125,30 @@ def _braced(text: str) -> Iterator[tuple[int, int]]:
 
 def _parsed(text: str) -> Mapping[Any, Any] | None:
     """A dictionary in JSON or Python, with the slips that models make in either; None for anything else."""
-    value: object = None
-    for attempt in (text, _pythonic(text)):
-        for read in (_json, ast.literal_eval):
-            try:
-                value = read(attempt)
-            except Unfit:
-                raise
-            except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-                continue
-            return value if isinstance(value, Mapping) else None
+    value = literal(text)
+    value = literal(_pythonic(text)) if value is None else value
+    return value if isinstance(value, Mapping) else None
+
+
+def literal(text: str) -> object:
+    """What a text says in JSON or, if it is none, in Python; None for anything else. Raises Unfit for an object in
+    which a field stands twice: either would silently take the last."""
+    for read in (partial(json.loads, object_pairs_hook=fields), _python):
+        try:
+            return read(text)
+        except Unfit:
+            raise
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            continue
     return None
 
 
-def _json(text: str) -> object:
-    return json.loads(text, object_pairs_hook=fields)
+def _python(text: str) -> object:
+    tree = ast.parse(text.strip(), mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            fields([(ast.dump(key), None) for key in node.keys if key is not None])
+    return ast.literal_eval(tree)
 
 
 def _pythonic(text: str) -> str:

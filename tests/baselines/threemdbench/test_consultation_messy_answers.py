@@ -141,6 +141,8 @@ def test_the_notebooks_reading_and_ours(answer: str, notebook: Names, ours: Name
         '{"diagnosis": "acne", "reason": "It could be rosacea."}',
         '{"diagnosis": "acne", "certainty": "only suspected"}',
         '{"first": "acne", "second": "rosacea"}',
+        '{"diagnosis": "acne", "diagnosis": "rosacea"}',
+        "{'diagnosis': 'acne', 'diagnosis': 'rosacea'}",
         " . ",
         ", ".join(["acne"] * 40),
     ],

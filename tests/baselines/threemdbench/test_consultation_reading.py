@@ -90,6 +90,7 @@ def test_what_has_one_reading_is_read(text: str) -> None:
         lines("{item}: {score}") + "\n1.1: 0",
         lines("{item}: 0 or 1"),
         lines("{item}: {score}", no="-1"),
+        flat(i11="0, '1.1': 1"),
         flat(i11="2"),
         flat(i11="-1"),
         flat(i11="0.5"),
