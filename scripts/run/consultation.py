@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.prompts import read_prompts
 from baselines.threemdbench.consultation.protocol import BEDSIDE, Photos, Protocol, protocol_named, unfinished_of
 from baselines.threemdbench.consultation.record import Case, Consultation
-from baselines.threemdbench.consultation.settings import SETTINGS, setting_named
+from baselines.threemdbench.consultation.settings import SETTINGS
 from baselines.threemdbench.consultation.tables import results
 from baselines.threemdbench.slices import NAME as SLICES
 from baselines.threemdbench.slices import check_columns, sides_of
@@ -188,10 +188,8 @@ def _game(
     """The game of the setting and who plays in it. Raises InputError for a dialogue without a patient."""
     game = consultation_game(options.setting, texts, protocol)
     names = {"doctor": options.doctor, "assessor": options.assessor}
-    if not setting_named(options.setting).dialogue:
-        # Nobody asks what the patient would say, and a model for it would be in the record for no reason.
-        decoding = {role: game.decoding[role] for role in names}
-        return replace(game, roles=("doctor", "assessor"), decoding=decoding), names
+    if "patient" not in game.roles:
+        return game, names
     if options.patient is None:
         raise InputError("--patient", found="no model", expected=f"a model: {options.setting} is a dialogue")
     return game, {**names, "patient": options.patient}

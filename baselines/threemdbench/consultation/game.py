@@ -34,21 +34,23 @@ _VERSION = 3  # of the rules here and in cleaning.py: raise it, and older logs a
 
 
 def consultation_game(setting: str, prompts: Prompts, protocol: Protocol = BEDSIDE) -> Game[Case, Consultation]:
-    """The game of one setting; `prompts` are those of `baselines.threemdbench.consultation.prompts.read_prompts`.
+    """The game of one setting; `prompts` are those of `baselines.threemdbench.consultation.prompts.read_prompts`. A
+    setting without dialogue has no patient: nobody asks what one would say.
 
     Raises InputError for an unknown setting.
     """
     rules = Rules(setting_named(setting), prompts, protocol)
+    roles = tuple(role for role in ROLES if role != "patient" or rules.setting.dialogue)
     return Game(
         name=NAME,
-        roles=ROLES,
+        roles=roles,
         case_id=lambda case: case.case_id,
         play=partial(play, rules=rules),
         transcript=transcript,
         scores=scores,
         invalid=invalid,
         settings={"version": _VERSION, "setting": setting, **protocol.settings, "prompts": prompts.digests},
-        decoding=protocol.decoding,
+        decoding={role: protocol.decoding[role] for role in roles},
     )
 
 

@@ -276,7 +276,8 @@ def test_the_diagnosis_reaches_neither_doctor_nor_patient(release: Path, server:
 # --- The same for inspect_ai's own command line -----------------------------------------------------------------------
 
 
-def test_inspect_eval_plays_the_same_consultations(release: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("setting", ["dialogue+image", "image+basic"])
+def test_inspect_eval_plays_the_same_consultations(release: Path, tmp_path: Path, setting: str) -> None:
     pytest.importorskip("inspect_ai")
     from inspect_ai import eval as inspect_eval
 
@@ -284,15 +285,16 @@ def test_inspect_eval_plays_the_same_consultations(release: Path, tmp_path: Path
 
     (log,) = inspect_eval(
         "bedside/consultation",
-        task_args={"data": str(release)},
+        task_args={"data": str(release), "setting": setting},
         model=None,
-        model_roles={"doctor": "scripted/keyword", "patient": "scripted/patient", "assessor": "scripted/assessor"},
+        model_roles={"doctor": "scripted/keyword", "assessor": "scripted/assessor"}
+        | ({"patient": "scripted/patient"} if setting == "dialogue+image" else {}),
         log_dir=str(tmp_path / "logs"),
         limit=2,
         display="none",
     )
     assert log.status == "success", log.error
-    assert run(release, tmp_path / "run", "--bare", "--limit", 2, *SCRIPTED) == 0
+    assert run(release, tmp_path / "run", "--bare", "--limit", 2, "--setting", setting, *SCRIPTED) == 0
     rows_of_run = [json.loads(line) for line in (tmp_path / "run" / "dialogues.jsonl").read_text().splitlines()]
     logged = [sample.metadata["outcome"]["record"] for sample in log.samples or []]
     assert logged == [row["record"] for row in rows_of_run]
