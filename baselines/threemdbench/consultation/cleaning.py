@@ -61,7 +61,8 @@ _TOKEN = re.compile(
 )
 
 _MARKS = r"[ \t>*_#\-\"'`“‘(\[]*"
-_ONE_LABEL = r"(?:patient|doctor|user|human|system|assistant|model|assessor|judge)[ \t*_)\]\"”]*[:：][*_]*[ \t]*"
+_SPEAKER = r"(?:patient|doctor|user|human|system|assistant|model|assessor|judge)"
+_ONE_LABEL = rf"{_SPEAKER}(?:(?:['’]s)?[ \t]+(?:reply|response|answer))?[ \t*_)\]\"”]*[:：][*_]*[ \t]*"
 # One or, as in "Doctor: Patient: …", several of which each may be somebody else's.
 _LABEL = re.compile(
     rf"(?:^{_MARKS}|(?<=[.!?…)\"”\]])[ \t]+[*_]*(?=(?-i:[A-Z])))({_ONE_LABEL}(?:{_MARKS}{_ONE_LABEL})*)",
@@ -109,23 +110,24 @@ def scrub(answer: Answer) -> tuple[str, str | None, set[str]]:
 
 def spoken(role: Role, text: str, flags: set[str]) -> str:
     """What a role says for itself in a scrubbed text, PLACEHOLDER if that is nothing; adds to `flags`."""
-    kept, start = [], 0
-    for match in _LABEL.finditer(text):
-        kept.append(text[start : match.start()])
-        start = match.end()
-        if not _OWN[role].issuperset(re.findall(r"[a-z]+", match[1].casefold())):
-            flags.add("other_role")
-            break
-        flags.add("label")
-    else:
-        kept.append(text[start:])
-    said = "".join(kept).strip()
+    end = own_end(role, text)
+    said, labels = _LABEL.subn("", text[:end])
+    said = said.strip()
+    flags.update(flag for flag, found in (("label", labels), ("other_role", end < len(text))) if found)
     if len(said) > MAX_CHARS:
         said = said[:MAX_CHARS].rstrip()
         flags.add("truncated")
     if not said:
         flags.add("empty")
     return said or PLACEHOLDER
+
+
+def own_end(role: Role, text: str) -> int:
+    """Where a role begins to speak for somebody else; the length of a text in which it does not."""
+    for label in _LABEL.finditer(text):
+        if not _OWN[role].issuperset(re.findall(_SPEAKER, label[1].casefold())):
+            return label.start()
+    return len(text)
 
 
 def ordered(flags: Iterable[str]) -> tuple[str, ...]:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from baselines.threemdbench.consultation.cleaning import own_end
+
 _MARK = r"[^\w\s]"  # punctuation, quotation marks, brackets, emoji
 # Underscores around it are emphasis; between it and a letter they make it part of a name.
 _WORD = r"(?<![^\W_])(?<![^\W_]_)(?<!\w[-'’])BREAK(?![^\W_])(?!_[^\W_])(?![-'’]\w)"
@@ -76,7 +78,8 @@ def authors_ending(text: str) -> tuple[str, bool]:
 
 
 def natural_ending(text: str) -> tuple[str, bool]:
-    """A patient's scrubbed text without its BREAK, and whether there was one that ends the dialogue.
+    """A patient's scrubbed text without its BREAK, and whether there was one that ends the dialogue: in its own words,
+    not behind what it says for the doctor.
 
     >>> natural_ending("Thank you BREAK."), natural_ending('Patient: "BREAK"'), natural_ending("Bye!\\n**BREAK** BREAK")
     (('Thank you', True), ('', True), ('Bye!', True))
@@ -85,7 +88,7 @@ def natural_ending(text: str) -> tuple[str, bool]:
     """
     if "BREAK" not in text:
         return text, False
-    runs = [run.span() for run in _RUN.finditer(text)][-_MOST:]
+    runs = [run.span() for run in _RUN.finditer(text, 0, own_end("patient", text))][-_MOST:]
     said = [_marked(text, *run) for run in runs if _is_said(text, *run)]
     return (_without(text, said), True) if said else (text, False)
 

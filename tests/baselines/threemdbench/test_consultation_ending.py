@@ -41,6 +41,7 @@ from baselines.threemdbench.consultation.ending import authors_ending, natural_e
         ("BREAK\n(The patient leaves the chat.)", "(The patient leaves the chat.)"),
         ("Thanks.\nPatient: BREAK", "Thanks."),
         ("I will say BREAK.", "I will say"),
+        ("BREAK\nDoctor: Goodbye. BREAK", "Doctor: Goodbye. BREAK"),
     ],
 )
 def test_a_break_that_is_said_ends_the_dialogue_and_is_removed(text: str, rest: str) -> None:
@@ -71,6 +72,7 @@ def test_a_break_that_is_said_ends_the_dialogue_and_is_removed(text: str, rest: 
         "an OUT-BREAK",
         "after BREAKFAST",
         "My skin does not break",
+        "On my arms.\nDoctor: You have acne.\nPatient: Thank you. BREAK",
     ],
 )
 def test_a_break_that_is_mentioned_or_another_word_does_not_end(text: str) -> None:
