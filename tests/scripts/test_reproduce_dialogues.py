@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,20 @@ def test_a_recipe_states_every_f1_of_the_paper() -> None:
     for one in published("3MDBench", "Table 5"):
         if one.column == "F1" and not one.row.startswith("EfficientNet"):
             assert one.printed in text, one.key
+
+
+def test_dialogues_of_people_are_scored_before_anything_is_paid_and_by_their_own_trace(tmp_path: Path) -> None:
+    """Most have a trace, beside which an evaluator is refused: this ended the recipe after ten paid runs."""
+    bedside = tmp_path / "bedside"
+    bedside.write_text('#!/bin/sh\necho "$@" >> "$LOG"\n')
+    bedside.chmod(0o755)
+    given = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(tmp_path / "log"), "TRANSCRIPTS": "people.jsonl"}
+    for more, told in (({}, ""), ({"RATER": "m"}, " --evaluator m")):
+        subprocess.run([FOLDER / "medconceal/table_1_2_6.sh", "data"], env={**given, **more}, check=True)
+        runs = [line for line in (tmp_path / "log").read_text().splitlines() if line.startswith("run ")]
+        told = f"--transcripts people.jsonl --judge openai/gpt-4o{told} -o"
+        assert len(runs) == 11 and runs[0].startswith(f"run confirmation data {told}")
+        (tmp_path / "log").unlink()
 
 
 @pytest.mark.parametrize("name", TABLES)

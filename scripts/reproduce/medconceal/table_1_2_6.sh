@@ -4,8 +4,8 @@
 #   scripts/reproduce/medconceal/table_1_2_6.sh [DATA]
 #
 # DATA is what `bedside run confirmation` takes; by default the authors' release. PATIENT, EVALUATOR and JUDGE name the
-# models of the other roles, which the paper does not name. TRANSCRIPTS names a JSON file of dialogues of people. LIMIT
-# plays fewer cases.
+# models of the other roles, which the paper does not name. TRANSCRIPTS names a JSON file of dialogues of people, and
+# RATER the evaluator of those that have no trace. LIMIT plays fewer cases.
 #
 # Published
 # Reveal Rate; Fine F1.
