@@ -51,9 +51,13 @@ def open_backbone(
     """What computes the embeddings: an encoder of `loaders.models.encoders`, or else the network of timm with that
     name.
 
-    `encoder:NAME` is always an encoder. Raises what `open_encoder` and `open_network` raise.
+    `encoder:NAME` is always an encoder. Raises InputError for other weights or another size of an encoder, and what
+    `open_encoder` and `open_network` raise.
     """
     if name in PAPER_MODELS or name.startswith(("encoder:", *_ENCODERS)) or is_folder(Path(name)):
+        for option, given in (("--weights", weights), ("--size", size)):
+            if given is not None:
+                raise InputError(option, found=str(given), expected=f"none: {name} has its own")
         return open_encoder(name.removeprefix("encoder:"), device=device)
     setting = Setting.of(device, "fp32")
     network = open_network(name, classes=0, weights=weights, test_size=size, seed=seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -128,25 +128,25 @@ class Classifying(Common, Training, Prediction):
     """All options."""
 
     def check(self) -> None:
-        """Raises InputError if options of two kinds are mixed, and for --predict without a run."""
-        if self.probe and not self.predict and (unread := _first_given(self, Training, but=_OF_PROBE)):
-            raise InputError(unread, found="--probe", expected="no option of fine-tuning: the network stays as it is")
-        unfit = _first_given(self, Training if self.predict else Prediction)
-        if unfit and self.predict:
-            found = "a training option with --predict"
-            raise InputError(unfit, found=found, expected="no training options: the network is already trained")
-        if unfit:
-            raise InputError(unfit, found="no --predict", expected="--predict and --weights RUN")
-        if self.predict and self.weights is None:
-            raise InputError("--predict", found="no weights", expected="--weights RUN, a training run")
+        """Raises InputError for options that nothing would heed, and for --predict without a run."""
+        training = [field.name for field in fields(Training)]
+        if self.predict:
+            told = "no training options: the network is already trained"
+            self._refuse(training, "a training option with --predict", told)
+            if self.weights is None:
+                raise InputError("--predict", found="no weights", expected="--weights RUN, a training run")
+            return
+        self._refuse([field.name for field in fields(Prediction)], "no --predict", "--predict and --weights RUN")
+        if self.probe:
+            unread = [name for name in (*training, "precision", "workers") if name not in _OF_PROBE]
+            self._refuse(unread, "--probe", "no option of fine-tuning: the network stays as it is")
+        else:
+            self._refuse(["cache"], "no --probe", "none: fine-tuning stores no embeddings")
+
+    def _refuse(self, names: Sequence[str], found: str, expected: str) -> None:
+        for field in fields(self):
+            if field.name in names and getattr(self, field.name) != field.default:
+                raise InputError(f"--{field.name.replace('_', '-')}", found=found, expected=expected)
 
 
 _OF_PROBE = ("model", "probe", "batch_size", "size", "test_size", "cache")
-
-
-def _first_given(options: Classifying, kind: type[Any], but: Sequence[str] = ()) -> str:
-    """The first option of a kind that differs from its default; "" if there is none."""
-    for field in fields(kind):
-        if field.name not in but and getattr(options, field.name) != field.default:
-            return f"--{field.name.replace('_', '-')}"
-    return ""

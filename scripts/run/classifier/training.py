@@ -18,6 +18,7 @@ from baselines.threemdbench.classifier.recipe import Recipe
 from baselines.threemdbench.classifier.scoring import FINE_TUNED, PROBED, SCRATCH
 from baselines.threemdbench.classifier.training import BEST, CHECKPOINT, Told, Training
 from baselines.threemdbench.classifier.weights import About, write_weights
+from loaders.errors import InputError
 from loaders.installed import installed_versions
 from loaders.models.encoders_torch import state_digest
 from scripts.run.classifier.device import accelerator_of
@@ -64,10 +65,17 @@ def _unseen(labelled: Labelled, options: Classifying, *, quiet: bool = False) ->
     """The photos, with those that show a training photo removed from test, since cues will be made for them; and the
     result of the search.
 
-    A user's own folder has no cases, and so no cues.
+    A user's own folder has no cases, and so no cues: nobody looks, and InputError is raised if some are to be dropped.
     """
-    looked = unseen(labelled, labelled, options, quiet=quiet) if labelled.corpus != FOLDER else None
-    return (looked.labelled if looked else labelled), looked
+    if labelled.corpus == FOLDER:
+        if options.drop_trained:
+            do = "bedside curate finds such photos; with its --clusters none is in two splits"
+            raise InputError(
+                "--drop-trained", found=f"a {FOLDER}", expected="a release: only there they are sought", do=do
+            )
+        return labelled, None
+    looked = unseen(labelled, labelled, options, quiet=quiet)
+    return looked.labelled, looked
 
 
 def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered] | None:

@@ -41,6 +41,7 @@ from scripts.run.classifier.training import _callbacks
 from scripts.terminal.console import output
 from scripts.terminal.progress import Bars
 from tests.parts.classified_photos import TINY, noise, noisy, write_photos
+from tests.parts.pictures import drawn
 from tests.parts.processes import python
 
 SMALL = (*TINY, "--resamples", "100")
@@ -352,8 +353,36 @@ def test_what_cannot_be_trained_on(release: Path, tmp_path: Path, capsys: pytest
     assert "weights without embedded code" in told(capsys)
     assert train(release, tmp_path / "run", "--precision", "fp8") == 2
     assert "expected fp32 or bf16" in told(capsys)
-    assert train(release, tmp_path / "run", "--probe", "--epochs", 3) == 2
-    assert "--epochs found --probe" in told(capsys)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--probe", "--epochs", 3), "--epochs found --probe"),
+        (("--probe", "--precision", "bf16"), "--precision found --probe"),
+        (("--probe", "--workers", 0), "--workers found --probe"),
+        (("--cache", "elsewhere"), "--cache found no --probe"),
+        (("--split", "train"), "--split found no --predict"),
+        (("--probe", "--model", "BiomedCLIP", "--weights", "own.safetensors"), "--weights found own.safetensors"),
+        (("--probe", "--model", "BiomedCLIP"), "--size found 16"),  # of `SMALL`
+    ],
+)
+def test_an_option_that_nothing_would_heed_is_refused(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[object, ...], said: str
+) -> None:
+    assert train(release, tmp_path / "run", *options) == 2
+    assert said in told(capsys)
+
+
+def test_of_a_folder_no_training_photo_is_dropped(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for split in ("train", "validation", "test"):
+        for at, label in enumerate(("a", "b")):
+            (tmp_path / split / label).mkdir(parents=True)
+            drawn(len(split) + 100 * at).save(tmp_path / split / label / "one.png")
+    assert train(tmp_path, tmp_path / "run", "--drop-trained") == 2
+    assert "--drop-trained found a folder of class folders" in told(capsys)
 
 
 def test_what_cannot_be_sliced_is_told_before_the_training(
