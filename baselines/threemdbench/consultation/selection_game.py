@@ -46,6 +46,7 @@ _PLACEHOLDERS: dict[str, frozenset[str]] = {
     "selection_relevance": frozenset(),
     "selection_following": frozenset({"instructions"}),
 }
+_STATED = re.compile(r"\blevel\W*?:([^\n]*)", re.IGNORECASE)
 _LEVEL = re.compile(r"\b(unconfident|neutral|confident)\b", re.IGNORECASE)
 DECODING = BEDSIDE.decoding
 _JUDGE: Decoding = {"temperature": 1e-6, "max_tokens": 16}
@@ -156,10 +157,11 @@ async def _confidence(turns: Sequence[Turn], ask: Ask, prompts: Prompts) -> Leve
 
 
 def _level(answer: Answer) -> Level:
-    named = {name.casefold() for name in _LEVEL.findall(scrub(answer)[0].rpartition(":")[2])}
-    for level in _LEVELS:
-        if named == {level}:
-            return level
+    said = scrub(answer)[0]
+    for part in (*_STATED.findall(said), said.rpartition(":")[2]):  # a reason may follow, with a colon of its own
+        named = {name.casefold() for name in _LEVEL.findall(part)}
+        if len(named) == 1:
+            return next(level for level in _LEVELS if level in named)
     raise Unfit("it does not name one of the three levels")
 
 

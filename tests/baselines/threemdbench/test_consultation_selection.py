@@ -45,6 +45,7 @@ from baselines.threemdbench.consultation.selection_game import (
     REFUSAL,
     ROUNDS,
     Trial,
+    _level,
     doctor,
     hasty,
     honest,
@@ -65,7 +66,8 @@ from baselines.threemdbench.consultation.selection_raters import (
 )
 from loaders.errors import InputError, ModelError
 from loaders.files.records import from_json, to_json
-from loaders.models.messages import Message
+from loaders.models.asking import Unfit
+from loaders.models.messages import Answer, Message
 from loaders.models.sentences import open_sentence_encoder
 from loaders.threemdbench import NAMES
 from tests.parts.consultations import consultation, many, said
@@ -84,6 +86,26 @@ def played(patient: Script, **others: Script) -> tuple[Trial, Table]:
 
 
 # --- The game of the candidates ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "level"),
+    [
+        ("CONFIDENCE LEVEL: Confident", "confident"),
+        ("**Confidence level:** Neutral.", "neutral"),
+        ("CONFIDENCE LEVEL: Confident\nReason: the rash is typical.", "confident"),
+        ("CONFIDENCE LEVEL: Unconfident, Neutral or Confident: Unconfident", "unconfident"),
+        ("CONFIDENCE LEVEL:\nNeutral", "neutral"),
+        ("Neutral", "neutral"),
+        ("I cannot be confident yet: tell me more.", None),
+        ("CONFIDENCE LEVEL: Neutral or Confident", None),
+    ],
+)
+def test_a_level_is_read_whatever_reason_follows(answer: str, level: str | None) -> None:
+    try:
+        assert _level(Answer(answer, None, None, "stop")) == level
+    except Unfit:
+        assert level is None
 
 
 def test_a_candidate_that_keeps_to_its_instructions() -> None:
