@@ -26,7 +26,8 @@ from loaders.files.tables import read_table
 from loaders.manifest import canonical_json
 
 ACCEPT, REJECT = "accept", "reject"
-REASONS = ("wrong diagnosis", "poor quality", "copy", "identifiable person", "other")
+WRONG, PERSON = "wrong diagnosis", "identifiable person"
+REASONS = (WRONG, "poor quality", "copy", PERSON, "other")
 """Why an image can be rejected; the reason of an exclusion is "review: " and one of these."""
 NAME = "review.json"
 _FORMAT = 1

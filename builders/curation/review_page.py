@@ -118,8 +118,9 @@ def write_review(items: Sequence[Item], load: Callable[[str], bytes], page: Path
     words = Words(
         f"{title}: doubtful images",
         "An accepted image enters the corpus (unless it duplicates one already there); a rejected one is left "
-        "out with its reason; without a decision, the automatic checks decide. A decision about a class applies "
-        "to each of its photos without a decision of its own.",
+        "out with its reason, and with its copies for a wrong diagnosis or an identifiable person; without a "
+        "decision, the automatic checks decide. A decision about a class applies to each of its photos without a "
+        "decision of its own.",
         "bedside build 3mdbench … --decisions decisions.csv",
         ("image_id", "content", "decision", "reason"),
         dict.fromkeys(REASONS, ""),

@@ -6,7 +6,8 @@ A photo is borderline for
              another diagnosis
     quality  left out for nothing but overlaid text (what looks like letters may be skin), blur with at least half
              the sharpness demanded of its source, or a size or exposure within a tenth of the limit
-    copy     kept, though it may be a copy of another photo that is kept: much is shared, too little to be sure
+    copy     kept, though it may be a copy of another photo that is kept: much is shared, too little to be sure; or in
+             the place of a copy that was rejected for what need not be true of it
 
 A class of a source that holds other conditions too (`--mixed-labels`) is asked about once, by `mixed`.
 """
@@ -15,11 +16,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from builders.curation.curate import Curation
 from builders.curation.examine import by_content
 from builders.curation.quality import BRIGHT, DARK, SMALL, Quality
-from builders.curation.review import ACCEPT, REJECT, Doubt
+from builders.curation.review import ACCEPT, PERSON, REJECT, WRONG, Doubt
 from builders.curation.verification import UNSURE
 from builders.licences import exclude_each_other, read_licence
 from builders.threemdbench.findings import FAULTS, Candidate, Finding
@@ -48,13 +50,16 @@ class Judged:
     """The photos of a build while they are judged: `out` has the reason and detail for each one that is left out."""
 
     def __init__(self, candidates: Sequence[Candidate], first: Curation) -> None:
-        self.photos = [one for one in candidates if not one.forbidden]
         self.out: dict[str, tuple[str, str]] = {}
         self._doubts: dict[str, list[Doubt]] = defaultdict(list)
         self._cluster: dict[str, str] = {}
+        contents = [(photo, one.content) for photo, one in zip(candidates, first.files, strict=True)]
+        set_of = [first.groups.places[content.digest].best if content else photo.key for photo, content in contents]
         sets: dict[str, list[Candidate]] = defaultdict(list)
-        for photo, one in zip(candidates, first.files, strict=True):
-            sets[first.groups.places[one.content.digest].best if one.content else photo.key].append(photo)
+        candidates = _with_rejected_copies(candidates, set_of)
+        for place, photo in zip(set_of, candidates, strict=True):
+            sets[place].append(photo)
+        self.photos = [one for one in candidates if not one.forbidden]
         # The forbidden ones come last, and are not judged.
         for photo, one, decision, judgement in zip(
             self.photos, first.files, first.decisions, first.judgements, strict=False
@@ -68,9 +73,8 @@ class Judged:
                 self._settle_diagnosis(photos)
                 self._settle_terms(photos, forbidden)
         for photo in self.photos:
-            if (why := photo.decision or photo.of_class) and why.decision == REJECT:
-                of_class = "" if photo.decision else f"its class in the source is mixed: {photo.mixed}"
-                self.out[photo.key] = f"review: {why.reason}", of_class or self.out.get(photo.key, ("", ""))[0]
+            if why := _refusal(photo):
+                self.out[photo.key] = f"review: {why[0]}", why[1] or self.out.get(photo.key, ("", ""))[0]
 
     def compare(self, second: Curation | None) -> None:
         """Leave out copies among the photos that are fit, and note what remains in doubt."""
@@ -83,6 +87,9 @@ class Judged:
         for photo in self.photos:
             if photo.key not in self.out:
                 scenes[self._cluster[photo.key]].append(photo)
+                for copy in photo.rejected_copies:
+                    if copy.diagnosis == photo.diagnosis:  # else the dispute is asked about
+                        self._doubt(photo.key, "copy", f"A copy of it was rejected: {_reason(copy)}.", [copy.key])
         for members in scenes.values():
             for photo in members:
                 if others := [other for other in members if other.diagnosis != photo.diagnosis]:
@@ -104,7 +111,7 @@ class Judged:
             return
         if all(fault in _BORDERLINE and _BORDERLINE[fault][1](quality, least_sharpness) for fault in faults):
             self._doubt(photo.key, "quality", " ".join(_BORDERLINE[fault][0] for fault in faults))
-        if not _decided(photo, ACCEPT):
+        if not _accepted(photo):
             self.out[photo.key] = f"quality: {faults[0].replace('_', ' ')}", ", ".join(flags)
 
     def _settle_diagnosis(self, members: Sequence[Candidate]) -> None:
@@ -114,9 +121,9 @@ class Judged:
         """
         if len({photo.diagnosis for photo in members}) < 2:
             return
-        standing = [photo for photo in members if not _decided(photo, REJECT)]
+        standing = [photo for photo in members if not _refusal(photo)]
         diagnoses = {photo.diagnosis for photo in standing}
-        accepted = {photo.diagnosis: photo.key for photo in standing if _decided(photo, ACCEPT)}
+        accepted = {photo.diagnosis: photo.key for photo in standing if _accepted(photo)}
         if len(accepted) > 1:
             named = ", ".join(f"{key} as {diagnosis}" for diagnosis, key in sorted(accepted.items()))
             raise InputError(
@@ -161,11 +168,38 @@ class Judged:
             self._doubt(key, "copy", "It shares much with another photo.", [other for _, other in sorted(others)])
 
 
-def _decided(photo: Candidate, decision: str) -> bool:
-    """Whether a person decided so; rejecting a class rejects each of its photos without a decision of its own."""
-    if photo.decision is None and photo.of_class is not None:
-        return decision == REJECT == photo.of_class.decision
-    return photo.decision is not None and photo.decision.decision == decision
+def _with_rejected_copies(candidates: Sequence[Candidate], set_of: Sequence[str]) -> list[Candidate]:
+    """The photos, each that nobody decided about with those of its set of copies that somebody rejected."""
+    rejected: dict[str, tuple[Candidate, ...]] = defaultdict(tuple)
+    for photo, place in zip(candidates, set_of, strict=True):
+        if photo.decision is not None and photo.decision.decision == REJECT:
+            rejected[place] += (photo,)
+    return [
+        photo if photo.decision else replace(photo, rejected_copies=rejected[place])
+        for photo, place in zip(candidates, set_of, strict=True)
+    ]
+
+
+def _accepted(photo: Candidate) -> bool:
+    """Whether a person accepted it; accepting a class accepts none of its photos, whatever their measures."""
+    return photo.decision is not None and photo.decision.decision == ACCEPT
+
+
+def _refusal(photo: Candidate) -> tuple[str, str] | None:
+    """The reason and detail why a person keeps it out: by a decision about itself, about a copy for what both show (the
+    next best copy would come in unseen), or about its class."""
+    if photo.decision is not None:
+        return None if _accepted(photo) else (photo.decision.reason, "")
+    for copy in photo.rejected_copies:
+        if _reason(copy) == PERSON or (_reason(copy) == WRONG and copy.diagnosis == photo.diagnosis):
+            return _reason(copy), f"decided about {copy.key}, a copy of it"
+    if photo.of_class is not None and photo.of_class.decision == REJECT:
+        return photo.of_class.reason, f"its class in the source is mixed: {photo.mixed}"
+    return None
+
+
+def _reason(rejected: Candidate) -> str:
+    return rejected.decision.reason if rejected.decision else ""
 
 
 def _named(photos: Iterable[Candidate]) -> str:

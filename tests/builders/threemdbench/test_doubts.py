@@ -96,6 +96,27 @@ def test_copies_under_two_diagnoses(decisions: tuple[str, str], out: dict[str, s
     assert all([doubt.beside for doubt in one.doubts] for one in found.values())
 
 
+@pytest.mark.parametrize(
+    ("reason", "others", "out"),
+    [
+        ("identifiable person", ("acne", ""), "review: identifiable person"),  # the next copy shows the same person
+        ("wrong diagnosis", ("acne", ""), "review: wrong diagnosis"),
+        ("poor quality", ("acne", ""), ""),
+        ("identifiable person", ("acne", ACCEPT), ""),  # somebody looked at this very file
+        ("identifiable person", ("warts", ""), "review: identifiable person"),
+        ("wrong diagnosis", ("warts", ""), ""),
+    ],
+)
+def test_what_is_rejected_for_what_it_shows_takes_its_copies_along(
+    reason: str, others: tuple[str, str], out: str
+) -> None:
+    rejected = replace(candidate("a"), decision=Decision(REJECT, reason))
+    found = findings([rejected, candidate("b", *others), candidate("c")], best={"b": "a"})
+    assert {key: one.reason for key, one in found.items()} == {"a": f"review: {reason}", "b": out, "c": ""}
+    asked = [doubt.text for doubt in found["b"].doubts if doubt.kind == "copy"]
+    assert asked == ["A copy of it was rejected: poor quality."] * (reason == "poor quality")
+
+
 def test_copies_accepted_under_two_diagnoses_are_an_error() -> None:
     photos = [candidate("a", "acne", ACCEPT), candidate("b", "warts", ACCEPT)]
     with pytest.raises(InputError, match="a as acne, b as warts"):
