@@ -5,9 +5,9 @@
 
 One request at a time per host, with a pause in between, and several hosts in parallel. Each outcome is written down as
 soon as it is known: what was fetched is kept, what is gone (404, another file than the digest says, no image) stays
-gone, and what may come back (no answer, a busy server) is tried again by the next build. A host that fails to answer
-several times in a row is left alone for the rest of the run. What robots.txt forbids is not fetched, and a pause that
-it asks for is kept. No fault of a photo stops a build.
+gone, and what may come back (no answer, a busy server) is tried again by the next build, after what was never asked
+for. A host that fails to answer, or is busy, several times in a row is left alone for the rest of the run. What
+robots.txt forbids is not fetched, and a pause that it asks for is kept. No fault of a photo stops a build.
 
 Only public addresses are fetched (`request`).
 """
@@ -21,7 +21,8 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit, urlunsplit
 from urllib.robotparser import RobotFileParser
@@ -39,16 +40,19 @@ from builders.threemdbench.request import (
 )
 from loaders.errors import InputError
 from loaders.files.disk import write_whole
+from loaders.files.images import ImageError, open_image
+from loaders.files.kinds import picture_format
 from loaders.files.opening import read_file
 from loaders.files.records import from_json, to_json
 from loaders.files.texts import MARK
 
-_PASSING = (408, 425, 429, 500, 502, 503, 504)
+_PASSING = (408, 425, 429)  # and whatever is a fault of the server: 5xx, also that of a proxy before it (520 to 530)
 _MAX_REDIRECTS = 5
 _WHO_ASKS = f"the server may want to know who asks: set {CONTACT} to your mail address, and build again"
 _ROBOTS_FAILED = "robots.txt cannot be read"
 _MOST_ROBOTS_BYTES = 500 << 10  # the minimum that RFC 9309 asks a crawler to read; the rest is ignored
-_UNREACHABLE = ("no answer", "cannot be reached", "the proxy refuses it", _ROBOTS_FAILED)
+_UNREACHABLE = ("no answer", "cannot be reached", "the proxy refuses it", _ROBOTS_FAILED, "HTTP 429", "HTTP 503")
+_UNTOLD = ("", "application/octet-stream", "binary/octet-stream")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +85,11 @@ class _Record:
 
 @dataclass
 class Downloads:
-    """A folder of fetched photos."""
+    """A folder of fetched photos. `unnamed` counts those that a server may have refused for not knowing who asks."""
 
     folder: Path
     limits: Limits = field(default_factory=Limits)
+    unnamed: int = 0
 
     def fetch(self, wanted: Sequence[Wanted], tell: Callable[[], None] = lambda: None) -> dict[str, Fetched]:
         """The outcome of every address, after fetching what is missing; `tell` is called when one is known.
@@ -93,6 +98,7 @@ class Downloads:
         """
         outcomes: dict[str, Fetched] = {}
         by_host: dict[str, list[Wanted]] = {}
+        left: list[tuple[bool, Wanted]] = []
 
         def report(one: Wanted, outcome: Fetched) -> None:
             outcomes[one.url] = outcome
@@ -103,7 +109,10 @@ class Downloads:
             if known is not None and known.final:
                 report(one, known)
             else:
-                by_host.setdefault(host_of(one.url), []).append(one)
+                left.append((known is not None, one))
+        # What failed before comes last: should it fail again, its host would be left before anything new is asked for.
+        for _, one in sorted(left, key=itemgetter(0)):
+            by_host.setdefault(host_of(one.url), []).append(one)
         robots = Robots()
         with ThreadPoolExecutor(self.limits.hosts) as pool:
             running = [pool.submit(self._fetch_host, queue, robots, report) for queue in by_host.values()]
@@ -116,7 +125,9 @@ class Downloads:
                     queue.clear()
                 pool.shutdown(cancel_futures=True)
                 raise
-        return outcomes
+        unnamed = {url: replace(one, detail="") for url, one in outcomes.items() if one.detail == _WHO_ASKS}
+        self.unnamed = len(unnamed)
+        return outcomes | unnamed  # the advice is for who builds, not for a release
 
     def path(self, url: str) -> Path:
         """Where the bytes of an address are stored once they are fetched."""
@@ -125,15 +136,15 @@ class Downloads:
     def _fetch_host(self, queue: list[Wanted], robots: Robots, report: Callable[[Wanted, Fetched], None]) -> None:
         """Fetch the photos of one host, one after another, until it has failed to answer too often."""
         pace = _Pace(self.limits.pause)
-        silent = 0
+        silent, reason = 0, ""
         while queue:
             one = queue.pop(0)
             if silent >= self.limits.give_up_after:
-                detail = f"{host_of(one.url)} left {silent} photos in a row without an answer"
+                detail = f"{host_of(one.url)} gave none of {silent} photos in a row: {reason}"
                 report(one, Fetched("", "host does not answer", detail, final=False))
                 continue
             outcome = self._fetch(one, robots, pace)
-            silent = silent + 1 if outcome.reason in _UNREACHABLE else 0
+            silent, reason = silent + 1 if outcome.reason in _UNREACHABLE else 0, outcome.reason
             self._record(one, outcome)
             report(one, outcome)
 
@@ -189,12 +200,9 @@ class Downloads:
 
     def _check_head(self, status: int, headers: Mapping[str, str]) -> None:
         if status != 200:
-            passing = status in _PASSING
+            passing = status in _PASSING or status >= 500
             detail = _WHO_ASKS * (status == 403 and not contact())
             raise Refused(f"HTTP {status}", detail, final=not passing, wait=_retry_after(headers) if passing else 0.0)
-        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind and not kind.startswith("image/") and kind not in ("application/octet-stream", "binary/octet-stream"):
-            raise Refused("not an image", kind)
         length = headers.get("content-length", "")
         if length.isdigit() and int(length) > self.limits.max_bytes:
             raise Refused("too large", f"{int(length):,} bytes, at most {self.limits.max_bytes:,}")
@@ -291,8 +299,18 @@ class _Pace:
 def _check_body(data: bytes, headers: Mapping[str, str]) -> None:
     if not data:
         raise Refused("empty answer", "")
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if data[:512].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        raise Refused("not an image", f"a page, sent as {headers.get('content-type', 'nothing')}")
+        raise Refused("not an image", f"a page, sent as {kind or 'nothing'}")
+    if not kind.startswith("image/") and kind not in _UNTOLD and not picture_format(data):
+        raise Refused("not an image", kind)
+    if not headers.keys() & {"content-length", "transfer-encoding"}:
+        # Then the connection ends where the picture does, or where it broke.
+        try:
+            open_image(data)
+        except ImageError as error:
+            if error.reason == "truncated":
+                raise Refused("broken answer", error.found, final=False) from None
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:

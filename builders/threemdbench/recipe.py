@@ -39,7 +39,17 @@ from builders.threemdbench.mixed import class_keys
 from builders.threemdbench.own import Nameless, nameless
 from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
-from builders.threemdbench.remarks import alike, apart, followed, leave_own, leave_queue, left_out, unanswered, untold
+from builders.threemdbench.remarks import (
+    alike,
+    apart,
+    followed,
+    leave_own,
+    leave_queue,
+    left_out,
+    unanswered,
+    unnamed,
+    untold,
+)
 from builders.threemdbench.request import Limits
 from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source, origin_of, source_name
 from builders.threemdbench.sources.table import SOURCE_COLUMNS
@@ -232,6 +242,7 @@ def plan(build: Build[Options]) -> Plan:
                 *leave_own(rows, hiding, workspace),
                 *apart(options.sources, rows),
                 *alike(rows),
+                *unnamed(downloads.unnamed),
                 *untold(sources),
                 *leave_queue(curator.queue, workspace, finished),
                 *followed(earlier, finished),

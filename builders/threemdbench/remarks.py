@@ -16,6 +16,7 @@ from builders.pipeline.run import Run
 from builders.threemdbench.earlier import Earlier
 from builders.threemdbench.labels import UNKNOWN
 from builders.threemdbench.own import OWN_PHOTOS, Nameless
+from builders.threemdbench.request import CONTACT
 from builders.threemdbench.sources import PhotoSource, source_name
 from builders.threemdbench.steps import BASIC, FACTS
 from builders.unanswered import NONE_PASSED, UNANSWERED, ask_again, counted
@@ -126,6 +127,13 @@ def left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[st
         yield f"Labels missing from every label table: {_counted(labels)}. {do}"
     if lines:
         yield f"Files left out, and why: {workspace / LEFT_OUT}"
+
+
+def unnamed(photos: int) -> Iterator[str]:
+    """That servers may have refused photos for not knowing who asks."""
+    if photos:
+        do = f"Set {CONTACT} to your mail address, and build again"
+        yield f"{how_many(photos, 'photo')}: HTTP 403, perhaps because the server wants to know who asks. {do}"
 
 
 def untold(sources: Iterable[PhotoSource]) -> Iterator[str]:

@@ -100,7 +100,7 @@ def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
             httpcore2.ConnectionPool(network_backend=network, proxy=proxy, max_connections=1, retries=0) as pool,
             pool.stream("GET", url, headers=headers, extensions={"timeout": timeouts}) as response,
         ):
-            said = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
+            said = {_text(name).lower(): _text(value) for name, value in response.headers}
             if proxy is not None and url.startswith("http:") and response.status in (403, 407):
                 # What this proxy forbids today, another network may allow tomorrow.
                 raise Refused("the proxy refuses it", f"HTTP {response.status}", final=False)
@@ -127,6 +127,14 @@ def request(url: str, limits: Limits, *, accept: str, head: Head) -> Answer:
     except (httpcore2.ProtocolError, httpcore2.UnsupportedProtocol, ValueError) as error:
         raise Refused("broken answer", str(error), final=False) from None
     return Answer(response.status, said, bytes(data))
+
+
+def _text(sent: bytes) -> str:
+    """A header's name or value; in UTF-8 where that is possible, as browsers read a redirect to "/é.jpg"."""
+    try:
+        return sent.decode()
+    except UnicodeDecodeError:
+        return sent.decode("latin-1")
 
 
 def _proxy_for(url: str) -> httpcore2.Proxy | None:

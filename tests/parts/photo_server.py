@@ -89,6 +89,13 @@ def cuts(handler: _Handler) -> None:
     handler.close_connection = True
 
 
+def cuts_unseen(handler: _Handler) -> None:
+    """Half of a photo, and a closed connection, in an answer that did not say how long it would be."""
+    handler.head(200, {"Content-Type": "image/jpeg", "Connection": "close"})
+    handler.wfile.write(picture()[:500])
+    handler.close_connection = True
+
+
 def resets(handler: _Handler) -> None:
     handler.reset()
 

@@ -30,6 +30,7 @@ from tests.parts.photo_server import (
     PhotoServer,
     bombs,
     cuts,
+    cuts_unseen,
     drips,
     drips_head,
     floods,
@@ -91,10 +92,14 @@ def test_a_photo_is_fetched_once_and_kept(tmp_path: Path, server: PhotoServer) -
 def test_a_server_that_wants_to_know_who_asks_is_told(
     tmp_path: Path, server: PhotoServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As Wikimedia does. What it refused before is asked for once more."""
+    """As Wikimedia does. What it refused before is asked for once more. The advice is for who builds: a release states
+    the outcome."""
     server.pages["/a.jpg"] = [sends(b"", status=403), sends(PHOTO)]
     wanted = Wanted(server.url("/a.jpg"))
-    assert [fetch(tmp_path, wanted)[0].reason for _ in "ab"] == ["HTTP 403"] * 2
+    for _ in "ab":
+        downloads = Downloads(tmp_path, FAST)
+        assert downloads.fetch([wanted]) == {wanted.url: Fetched("", "HTTP 403")}
+        assert downloads.unnamed == 1
     assert server.asked["/a.jpg"] == 1
     monkeypatch.setenv("BEDSIDE_CONTACT", "  ada@example.org\r\nCookie: é")
     assert fetch(tmp_path, wanted)[0].sha256 == hashlib.sha256(PHOTO).hexdigest()
@@ -119,6 +124,7 @@ def test_a_kept_file_that_was_damaged_is_fetched_again(tmp_path: Path, server: P
         (sends(b"", status=403), "HTTP 403", True, 1),
         (sends(b"", status=500), "HTTP 500", False, 2),
         (sends(b"", status=503, Retry_After="7"), "HTTP 503", False, 2),
+        (sends(b"", status=522), "HTTP 522", False, 2),  # of the proxy before it, which did not reach it
         (sends(b"<!DOCTYPE html><p>Gone", kind="text/html"), "not an image", True, 1),
         (sends(b"\r\n  <html><p>Gone", kind="image/jpeg"), "not an image", True, 1),
         (sends(b'{"error": 1}', kind="application/json"), "not an image", True, 1),
@@ -131,6 +137,7 @@ def test_a_kept_file_that_was_damaged_is_fetched_again(tmp_path: Path, server: P
         (drips_head, "no answer", False, 2),
         (bombs, "compressed answer", False, 2),
         (cuts, "broken answer", False, 2),
+        (cuts_unseen, "broken answer", False, 2),
         (resets, "cannot be reached", False, 2),
         (garbles, "broken answer", False, 2),
         (redirects("/a.jpg"), "too many redirects", True, 6),
@@ -315,9 +322,16 @@ def test_a_proxy_that_cannot_be_used_is_one_error(tmp_path: Path, monkeypatch: p
 
 def test_redirects_are_followed_to_a_photo(tmp_path: Path, server: PhotoServer) -> None:
     server.pages["/old.jpg"] = redirects("new/b%20c.jpg", 301)
-    server.pages["/new/b%20c.jpg"] = redirects(server.url("/é.jpg"), 308)
+    server.pages["/new/b%20c.jpg"] = redirects(server.url("/ö.jpg"), 308)
+    server.pages["/%C3%B6.jpg"] = redirects("/é.jpg".encode().decode("latin-1"))  # in UTF-8, as most servers send it
     server.pages["/%C3%A9.jpg"] = sends(PHOTO, kind="")
     assert fetch(tmp_path, Wanted(server.url("/old.jpg")))[0].sha256 == hashlib.sha256(PHOTO).hexdigest()
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/force-download", "text/html; charset=utf-8"])
+def test_a_photo_is_one_whatever_the_server_calls_it(tmp_path: Path, server: PhotoServer, kind: str) -> None:
+    server.pages["/a.jfif"] = sends(PHOTO, kind=kind)
+    assert fetch(tmp_path, Wanted(server.url("/a.jfif")))[0].sha256 == hashlib.sha256(PHOTO).hexdigest()
 
 
 def test_what_may_pass_is_tried_again_and_waited_for(tmp_path: Path, server: PhotoServer) -> None:
@@ -351,13 +365,26 @@ def test_one_bad_photo_stops_no_other(tmp_path: Path, server: PhotoServer) -> No
     assert [one.reason for one in found] == ["no answer", "", "broken answer", ""]
 
 
-def test_a_host_that_does_not_answer_is_left_alone(tmp_path: Path, server: PhotoServer) -> None:
-    server.pages |= {f"/{n}.jpg": resets for n in range(5)}
+@pytest.mark.parametrize(
+    ("page", "reason"),
+    [
+        (resets, "cannot be reached"),
+        (sends(b"", status=429, Retry_After="3600"), "HTTP 429"),  # each further photo would make it worse
+        (sends(b"", status=503), "HTTP 503"),
+    ],
+)
+def test_a_host_that_does_not_answer_is_left_alone(
+    tmp_path: Path, server: PhotoServer, page: Behaviour, reason: str
+) -> None:
+    server.pages |= {f"/{n}.jpg": page for n in range(3)} | {f"/{n}.jpg": sends(PHOTO) for n in (3, 4)}
     limits = Limits(pause=0.0, timeout=0.3, tries=1, allow_loopback=True, give_up_after=3)
-    found = fetch(tmp_path, *(Wanted(server.url(f"/{n}.jpg")) for n in range(5)), limits=limits)
-    assert [one.reason for one in found] == ["cannot be reached"] * 3 + ["host does not answer"] * 2
+    wanted = [Wanted(server.url(f"/{n}.jpg")) for n in range(5)]
+    found = fetch(tmp_path, *wanted, limits=limits)
+    assert [one.reason for one in found] == [reason] * 3 + ["host does not answer"] * 2
     assert not any(one.final for one in found)
     assert sum(server.asked.values()) == 3
+    # Those that fail again do not stand before the others for ever.
+    assert [one.reason for one in fetch(tmp_path, *wanted, limits=limits)] == [reason] * 3 + [""] * 2
 
 
 def test_requests_to_a_host_are_kept_apart(tmp_path: Path, server: PhotoServer) -> None:

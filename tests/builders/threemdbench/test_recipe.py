@@ -75,10 +75,11 @@ def build(
     folder: Path, *sources: str, out: str = "release", work: str = "", workers: int = 1, **options: Any
 ) -> Manifest:
     """Builds into a workspace of its own, or one in which what is the same is found."""
+    told = options.pop("told", [])
     chosen = recipe.Options(sources=sources, **options)
     with Local(workers) as engine:
         place = folder / f"{work or out}.work"
-        return recipes.build(recipe.RECIPE, chosen, folder / out, workspace=place, engine=engine)
+        return recipes.build(recipe.RECIPE, chosen, folder / out, workspace=place, engine=engine, tell=told.append)
 
 
 def secret(folder: Path) -> Path:
@@ -995,15 +996,17 @@ def test_photos_from_addresses(tmp_path: Path) -> None:
             "/floods.jpg": floods,
             "/robots.txt": sends(b"User-agent: *\nDisallow: /private", kind="text/plain"),
             "/broken.jpg": sends(good[:5000]),
+            "/asks.jpg": sends(b"", status=403),
         }
     ) as server:
-        names = "good old gone page away other hangs floods broken private".split()
+        names = "good old gone page away other hangs floods broken private asks".split()
         rows = [{"url": server.url(f"/{name}.jpg"), "label": "wart" if name == "old" else "acne"} for name in names]
         rows[5]["md5"] = hashlib.md5(b"another").hexdigest()
         rows += [{"url": server.url("/unasked.jpg"), "label": "measles"}]
         table = photo_table(tmp_path / "photos", rows)
         limits = Limits(pause=0, timeout=0.5, deadline=1, tries=1, max_bytes=200_000, allow_loopback=True)
-        build(tmp_path, f"web={table}", limits=limits, pause=0.0)
+        told: list[str] = []
+        build(tmp_path, f"web={table}", limits=limits, pause=0.0, told=told)
         first = dict(server.asked)
         build(tmp_path, f"web={table}", limits=limits, pause=0.0)
         # What was fetched is kept, what is gone stays gone, what may come back is asked again.
@@ -1011,6 +1014,7 @@ def test_photos_from_addresses(tmp_path: Path) -> None:
     assert "/unasked.jpg" not in first
     assert reasons(tmp_path / "release") == {
         "admit: unknown label": 1,
+        "images: download: HTTP 403": 1,
         "images: download: HTTP 404": 1,
         "images: download: address is not public": 1,
         "images: download: another file than the source's digest says": 1,
@@ -1021,6 +1025,9 @@ def test_photos_from_addresses(tmp_path: Path) -> None:
         "images: image truncated": 1,
     }
     assert {row["diagnosis"] for row in rows_of(tmp_path / "release")} == {"acne", "warts"}
+    advice = "Set BEDSIDE_CONTACT to your mail address, and build again"  # for who builds, not for a release
+    assert f"1 photo: HTTP 403, perhaps because the server wants to know who asks. {advice}" in told[0]
+    assert not any("CONTACT" in row["detail"] for row in read_parquet(tmp_path / "release", "exclusions.parquet"))
 
 
 # --- A chat model -----------------------------------------------------------------------------------------------------
