@@ -125,6 +125,8 @@ def _print(audit: Audit) -> None:
     _cross(shown, "one group, several splits", [leak for leak in curation.leaks if leak.by == "group"])
     if audit.against:
         _cross(shown, f"also in {', '.join(audit.against)}", audit.overlaps, always=True)
+        if audit.unread:
+            shown.add_row("  unreadable there", len(audit.unread), style="yellow")
     output.print(shown)
 
 

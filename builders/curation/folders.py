@@ -9,6 +9,7 @@ from pathlib import Path, PureWindowsPath
 from unicodedata import normalize
 
 from loaders.errors import CHECK_FOLDER, InputError
+from loaders.files.cells import cell_text
 from loaders.files.image_files import SUFFIXES, ImageFile, ImageIndex, shown_name
 from loaders.files.images import image_bytes
 from loaders.files.paths import check_folder, is_hidden, is_there, resolved
@@ -146,7 +147,7 @@ def _from_table(
             plain = plain if missing else image.name
         if plain in told:
             raise InputError(where, found=f"names {name} again", expected="each file once")
-        split, labelled, source, grouped = (cells[column].strip() if column else "" for column in columns)
+        split, labelled, source, grouped = (cell_text(cells[column]) if column else "" for column in columns)
         told[plain] = File(name, folder / name, split, labelled, source, grouped)
     return told
 

@@ -12,7 +12,7 @@ writes into REPORT, the same bytes for the same photos whatever the number of wo
 from __future__ import annotations
 
 import io
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,11 +23,11 @@ import pyarrow.parquet as pq
 from rich.progress import Progress
 
 from builders.curation.curate import OWN, Curation, Leak, beside, curate, shared
-from builders.curation.examine import by_content
+from builders.curation.examine import Examined, by_content
 from builders.curation.photo_sets import PhotoSet, photo_set
 from builders.curation.report import write_report
 from loaders.engines.engine import Engine
-from loaders.errors import InputError
+from loaders.errors import InputError, how_many
 from loaders.files.disk import make_folder, write_whole
 from loaders.files.opening import refuse_other
 from loaders.files.paths import resolved
@@ -80,12 +80,14 @@ compared with, each `SET: FILE`.
 
 @dataclass(frozen=True)
 class Audit:
-    """The findings about a set of photos: `overlaps` are pictures that it shares with the sets `against`."""
+    """The findings about a set of photos: `overlaps` are pictures that it shares with the sets `against`, of which the
+    `unread` cannot be opened, so that nobody knows."""
 
     photos: PhotoSet
     curation: Curation
     against: Sequence[str]
     overlaps: tuple[Leak, ...]
+    unread: tuple[Examined, ...]
 
 
 def curate_set(
@@ -117,14 +119,30 @@ def curate_set(
     index = index or report / "index.sqlite"
     curation = curate(photos.files, index=index, engine=engine, progress=progress)
     overlaps: tuple[Leak, ...] = ()
+    unread: tuple[Examined, ...] = ()
     if others:
         files = beside(photos.files, {name: other.files for name, other in others.items()})
-        overlaps = shared(curate(files, index=index, engine=engine, progress=progress))
-    audit = Audit(photos, curation, tuple(others), overlaps)
+        together = curate(files, index=index, engine=engine, progress=progress)
+        overlaps = shared(together)
+        unread = tuple(one for one in together.files if one.content is None and one.file.set != OWN)
+        lost = Counter(one.file.set for one in unread)
+        for name, other in others.items():
+            if lost[name] == len(other.files):
+                found = f"none of {how_many(lost[name], 'file')} is a readable image"
+                raise InputError(f"--against {name}", found=found, expected="images")
+    audit = Audit(photos, curation, tuple(others), overlaps, unread)
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(_rows(audit), PHOTOS), buffer, compression="zstd")
     write_whole(report / NAME, buffer.getvalue())
-    write_report(curation, photos.name, report / PAGE, columns=photos.columns, against=list(others), shared=overlaps)
+    write_report(
+        curation,
+        photos.name,
+        report / PAGE,
+        columns=photos.columns,
+        against=list(others),
+        shared=overlaps,
+        unread=unread,
+    )
     return audit
 
 

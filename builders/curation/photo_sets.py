@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from builders.curation.folders import GROUPS, LABELS, File, files_of
 from loaders.corpus import OFFICIAL, corpus, is_path, load, load_any
 from loaders.errors import CHECK_WHOLE, InputError
+from loaders.files.cells import cell_text
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError, image_bytes
 from loaders.files.paths import is_file, is_folder, is_inside, resolved
@@ -261,7 +262,7 @@ def _texts(part: datasets.Dataset, column: str | None) -> list[str]:
     if isinstance(feature, datasets.ClassLabel):
         return ["" if value is None or value < 0 else str(feature.int2str(value)) for value in values]
     texts = (", ".join(map(str, value)) if isinstance(value, list) else value for value in values)
-    return ["" if text is None else str(text).strip() for text in texts]
+    return ["" if text is None else cell_text(str(text)) for text in texts]
 
 
 def _image_columns(features: datasets.Features, name: str) -> list[str]:

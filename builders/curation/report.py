@@ -44,9 +44,10 @@ def write_report(
     columns: Mapping[str, str],
     against: Sequence[str] = (),
     shared: Sequence[Leak] = (),
+    unread: Sequence[Examined] = (),
 ) -> None:
     """Write the page. `columns` names what gives split, label, group and source; `shared` are the pictures that the
-    other sets, `against`, also hold.
+    other sets, `against`, also hold, and `unread` the files of those that cannot be opened.
 
     Raises: BedsideError when the disk is full.
     """
@@ -67,7 +68,7 @@ def write_report(
         calibration=_calibration(curation),
         unreadable=[
             (examined.file.name, _words(examined.reason), examined.detail)
-            for examined in curation.files
+            for examined in (*curation.files, *unread)
             if examined.content is None
         ],
         policy=POLICY,

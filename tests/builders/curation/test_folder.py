@@ -341,6 +341,13 @@ def test_a_table_may_lie_beside_its_photos_and_what_it_does_not_list_is_counted(
     assert audit.photos.columns["split"] == "columns of table.csv (nothing about 1 of 2 photos)"
 
 
+def test_a_cell_that_stands_for_nothing_is_empty(tmp_path: Path) -> None:
+    save(tmp_path / "photos", {"a.jpg": jpeg(drawn(1)), "b.jpg": jpeg(drawn(2))})
+    (tmp_path / "table.csv").write_text("file,split,label,patient_id\na.jpg,train,NA,NA\nb.jpg,test,#N/A,\n")
+    files = files_of(tmp_path / "photos", table=tmp_path / "table.csv")
+    assert [(file.split, file.label, file.group) for file in files] == [("train", "", ""), ("test", "", "")]
+
+
 def test_a_table_made_for_a_build_is_read_with_its_patients(tmp_path: Path) -> None:
     save(tmp_path / "photos", {"a.jpg": drawn(1)})
     (tmp_path / "table.csv").write_text("file_name,diagnosis,group_id\na.jpg,acne,P1\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,17 @@ def test_a_logo_beside_the_shards_is_no_photo(tmp_path: Path) -> None:
     assert photo_set(str(folder)).columns["label"] == "names of folders"
 
 
+def test_a_cell_that_stands_for_nothing_names_no_patient_and_no_label(tmp_path: Path) -> None:
+    """ "NA" of R, NaN of a column of numbers with gaps: else they are one patient in every split."""
+    number = iter(range(99))
+    for split in ("train", "test"):
+        pictures = [{"bytes": jpeg(drawn(next(number))), "path": None} for _ in range(3)]
+        columns = {"label": ["acne", "NA", "nan"], "patient_id": [float(len(split)), float("nan"), None]}
+        pq.write_table(pa.table({"image": pictures, **columns}), tmp_path / f"{split}.parquet")
+    told = Counter((file.label, file.group) for file in photo_set(str(tmp_path)).files)
+    assert told == {("acne", "4.0"): 1, ("acne", "5.0"): 1, ("", ""): 4}
+
+
 def test_of_several_columns_of_pictures_the_photo_is_read_and_the_other_is_named(tmp_path: Path) -> None:
     photo, mask = ({"bytes": jpeg(drawn(number)), "path": None} for number in (1, 2))
     (tmp_path / "set").mkdir()
@@ -166,12 +178,14 @@ def test_a_set_is_compared_with_another_in_any_disguise(tmp_path: Path, capsys: 
             "x.jpg": jpeg(drawn(4).transpose(Image.Transpose.ROTATE_90)),
             "y.jpg": jpeg(drawn(5)),
             "z.jpg": jpeg(drawn(9)),
+            "half.jpg": jpeg(drawn(1))[:900],  # which may have been any of them
         },
     )
     audit = curate_set(str(place), tmp_path / "report", against=[str(other)])
     _print(audit)
-    (row,) = (line for line in capsys.readouterr().out.splitlines() if "also in training" in line)
-    assert row.split()[-3:] == ["2", "2", "1"]  # photos of this set alone, pictures, same bytes
+    *_, row, unread = (line for line in capsys.readouterr().out.splitlines() if " there" in line or "also in" in line)
+    assert row.split() == ["also", "in", "training", "2", "2", "1"]  # photos of this set alone, pictures, same bytes
+    assert unread.split() == ["unreadable", "there", "1"]
     shared = {tuple(one.file.name for one in leak.files): leak.exact for leak in audit.overlaps}
     assert shared == {
         ("test/000003", "training: x.jpg"): False,
@@ -185,7 +199,12 @@ def test_a_set_is_compared_with_another_in_any_disguise(tmp_path: Path, capsys: 
     # What lies elsewhere decides nothing here: the set is curated as it is alone.
     alone = curate_set(str(place), tmp_path / "alone")
     assert alone.curation.decisions == audit.curation.decisions
-    assert "training: x.jpg" in (tmp_path / "report/report.html").read_text()
+    page = (tmp_path / "report/report.html").read_text()
+    assert "training: x.jpg" in page and "training: half.jpg" in page
+    for path in other.iterdir():
+        path.write_bytes(path.read_bytes()[:900])
+    with pytest.raises(InputError, match="--against training.*none of 4 files is a readable image"):
+        curate_set(str(place), tmp_path / "report", against=[str(other)])
 
 
 def test_fail_on_leaks_fails_if_anything_leaks_and_where_nothing_could(
