@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from html import unescape
@@ -14,7 +14,7 @@ from builders.curation.folders import FILES, GROUPS, LABELS, THEIR_FILES
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.request import is_web_address
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
-from builders.threemdbench.sources.records import read_records
+from builders.threemdbench.sources.records import Record, read_records
 from builders.threemdbench.sources.traits import AGE_GROUPS, Traits, scale_of, traits
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
@@ -28,7 +28,10 @@ _COLUMNS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "label": ((*LABELS, "query"), "needed: the label, a diagnosis name or one that `--labels` maps to it"),
     "file": ((*FILES, *THEIR_FILES), "needed unless there is a URL: the photo's file, inside the table's folder"),
     "url": (_ADDRESSES, "needed unless there is a file: the photo's URL"),
-    "group": (GROUPS, "patient, lesion or case: each group stays in one split"),
+    "group": (
+        GROUPS,
+        "patient, lesion or case: each group stays in one split; where the cell is empty, the next counts",
+    ),
     "licence": (
         ("licence", "license", "copyright_license", "license_short_name", "licenseshortname"),
         "the photo's licence; a photo without one needs `--licence NAME=LICENCE`",
@@ -76,6 +79,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     attributions = [table.column(name) for name in _ATTRIBUTION]  # a photo without an author may have a credit line
     images = ImageIndex(path.parent) if file else None
     skin, age, sex = own["skin"], own["age"], own["sex"]
+    group_of = _groups(records, [column for name in GROUPS if (column := table.column(name))])
     own_word = f"column {skin} of the source {facts.name}"  # not of its file, which may be named after a person
     unread: Counter[str] = Counter()
     for record in records:
@@ -104,7 +108,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 image=here,
                 url=url,
                 md5=digest or None,
-                group=record[own["group"]] or None,
+                group=group_of(record),
                 licence=record.licence(licence),
                 licence_asserted_by=record[own["asserted"]] or f"column {licence} of the source {facts.name}",
                 attribution=next(filter(None, (_without_markup(record[column]) for column in attributions)), "")
@@ -116,6 +120,23 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             )
 
     return PhotoSource(facts, labels, each, unread)
+
+
+def _groups(records: Sequence[Record], columns: Sequence[str]) -> Callable[[Record], str | None]:
+    """What finds the group of a record: its cell in the first column that has one; if that is a lesion or case of which
+    other records say whose it is, that patient, so that nobody is in two splits. Lesions that are numbered anew for
+    each patient tell nothing."""
+    owners: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for record in records:
+        for column in columns[1:]:
+            owners[column, record[column]].update(filter(None, [record[columns[0]]]))
+
+    def group_of(record: Record) -> str | None:
+        column = next((column for column in columns if record[column]), None)
+        whose = owners.get((column or "", record[column]), set())
+        return next(iter(whose)) if len(whose) == 1 else record[column] or None
+
+    return group_of
 
 
 def _without_place(name: str, found: ImageFile | None) -> str:

@@ -228,6 +228,14 @@ def test_a_folder_without_class_folders(tmp_path: Path, names: tuple[str, ...]) 
 
 # --- ISIC -------------------------------------------------------------------------------------------------------------
 
+
+def test_a_lesion_whose_patient_another_row_names_stays_with_that_patient(tmp_path: Path) -> None:
+    told = ("p1,L1", "p1,L2", ",L2", ",L3", ",L3", "NA,", "p1,1", "p2,1", ",1")
+    rows = "".join(f"{number}.jpg,warts,{cells}\n" for number, cells in enumerate(told))
+    path = table(place(tmp_path, "0.jpg"), "photos.csv", f"file,label,patient_id,lesion_id\n{rows}")
+    assert [photo.group for photo in photos(f"table={path}")] == ["p1", "p1", "p1", "L3", "L3", None, "p1", "p2", "1"]
+
+
 ARCHIVE = """isic_id,attribution,copyright_license,diagnosis_1,diagnosis_3,lesion_id,patient_id
 ISIC_1,Clinic A,CC-BY,Benign,Seborrheic keratosis,IL_1,IP_1
 ISIC_2,Clinic A,CC-BY-NC,Benign,Nevus,IL_2,IP_1
