@@ -5,7 +5,6 @@ A unit names files; the worker reads them, and only verdicts and a few numbers c
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,17 +15,13 @@ from functools import cache
 from threading import Lock
 from typing import TypeVar
 
-import numpy as np
-from PIL import Image
-
 from builders.curation.examine import in_parts, read_again
 from builders.curation.folders import File
 from builders.curation.index import Index
 from builders.curation.opencv import PACKAGES, one_thread
-from builders.curation.pictures import read_picture
+from builders.curation.pictures import Look, look, read_picture
 from builders.curation.verification import Features, PairVerdict, compare, features
 from loaders.engines.engine import Engine, Task
-from loaders.files.images import open_image
 from loaders.files.records import from_json, to_json
 
 Pair = tuple[str, str]
@@ -40,14 +35,6 @@ Told = TypeVar("Told")
 
 _KNOWN = "what curation remembers of pictures"
 _FEATURES = 1024  # pictures whose features are cached (about 0.2 MB each)
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """Looked up only for pictures that have copies: the SHA-256 of their pixels, and how colourful they are."""
-
-    pixels: str
-    colour: float
 
 
 class _Asked:
@@ -106,7 +93,7 @@ class LookAt(_Asked):
 
     def __call__(self, name: str, unit: tuple[Sequence[str], Files]) -> list[Look]:
         digests, files = unit
-        return [_look(read_again(files[digest], digest)) for digest in digests]
+        return [look(read_again(files[digest], digest)) for digest in digests]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +132,3 @@ class Memory:
 
     def _unit(self, asked: Sequence[Asked], named: Callable[[Asked], Iterable[str]]) -> tuple[Sequence[Asked], Files]:
         return asked, {digest: self.files[digest] for one in asked for digest in named(one)}
-
-
-def _look(data: bytes) -> Look:
-    image = open_image(data)
-    pixels = hashlib.sha256(f"{image.mode} {image.width} {image.height} ".encode() + image.tobytes()).hexdigest()
-    small = image.convert("RGB").resize((64, 64), Image.Resampling.BOX).convert("YCbCr")
-    chroma = np.abs(np.asarray(small)[:, :, 1:].astype(np.float64) - 128)
-    return Look(pixels, round(float(chroma.mean()), 3))

@@ -21,10 +21,11 @@ from rich.progress import Progress
 from scipy.cluster.hierarchy import DisjointSet
 
 from builders.curation.candidates import candidates
-from builders.curation.comparing import Compare, Files, Look, LookAt, Memory, Pair
+from builders.curation.comparing import Compare, Files, LookAt, Memory, Pair
 from builders.curation.examine import Content
 from builders.curation.folders import File
 from builders.curation.index import Index
+from builders.curation.pictures import Look
 from builders.curation.sampling import joined
 from builders.curation.verification import COPY, DIFFERENT, SCENE, PairVerdict
 from builders.pipeline.progress import Meter

@@ -13,7 +13,7 @@ import numpy as np
 
 from builders.curation.hashes import keypoints, whole
 from builders.curation.opencv import cv2
-from builders.curation.pictures import read_picture
+from builders.curation.pictures import look, read_picture
 from builders.curation.quality import measure
 from builders.curation.verification import compare, features
 from loaders.files.image_formats import decoders
@@ -65,5 +65,5 @@ class Index(SqliteStore):
 
 def _identity() -> str:
     """Changes whenever a stored result could."""
-    code = code_digest(read_picture, whole, keypoints, measure, features, compare)
+    code = code_digest(read_picture, whole, keypoints, measure, features, compare, look)
     return f"{cv2.__version__} {np.__version__} {decoders()} {code}"

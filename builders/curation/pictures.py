@@ -6,6 +6,7 @@ Whatever is unusual about a file goes through `loaders.files.images.open_image`,
 
 from __future__ import annotations
 
+import hashlib
 import io
 from dataclasses import dataclass
 
@@ -40,6 +41,23 @@ def read_picture(data: bytes) -> Picture:
     else:
         grey, width, height = image
     return Picture(shrunk(np.asarray(grey), SIDE), width, height)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Looked up only for pictures that have copies: the SHA-256 of their pixels, and how colourful they are."""
+
+    pixels: str
+    colour: float
+
+
+def look(data: bytes) -> Look:
+    """What a picture looks like. Raises: ImageError as `loaders.files.images.open_image`."""
+    image = open_image(data)
+    pixels = hashlib.sha256(f"{image.mode} {image.width} {image.height} ".encode() + image.tobytes()).hexdigest()
+    small = image.convert("RGB").resize((64, 64), Image.Resampling.BOX).convert("YCbCr")
+    chroma = np.abs(np.asarray(small)[:, :, 1:].astype(np.float64) - 128)
+    return Look(pixels, round(float(chroma.mean()), 3))
 
 
 def shrunk(grey: Grey, side: int) -> Grey:
