@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from unicodedata import normalize
 
 from loaders.errors import InputError
 from loaders.files.tables import read_table
@@ -76,7 +77,7 @@ def plain(label: str) -> str:
     >>> plain("Mouth_Ulcer "), plain("mouth ulcer")
     ('mouth ulcer', 'mouth ulcer')
     """
-    return " ".join(label.replace("_", " ").casefold().split())
+    return " ".join(normalize("NFC", label).replace("_", " ").casefold().split())
 
 
 def bundled(name: str) -> LabelMap:

@@ -111,10 +111,11 @@ def test_without_a_table_labels_have_to_name_the_diagnoses() -> None:
 
 def test_an_own_table(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
-    path.write_text("Label,Diagnosis\nsore throat,tonsillitis\nhealthy,\n", encoding="utf-8")
+    path.write_text("Label,Diagnosis\nsore throat,tonsillitis\nhealthy,\nAkne\u0301,acne\n", encoding="utf-8")
     assert read_label_map(path).entries == {
         "sore throat": Entry("tonsillitis", "exact", ""),
         "healthy": Entry("", "", ""),
+        "akn\u00e9": Entry("acne", "exact", ""),  # however its accent is written, here or in the name of a folder
     }
 
 
