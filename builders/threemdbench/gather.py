@@ -27,7 +27,7 @@ from loaders.files.opening import digest_of
 
 # Licences other than Creative Commons that were read, and allow a photo to be shared and adapted.
 SHAREABLE = frozenset({"SCIN Data Use License"})
-_VOUCHED = "whoever built this release (--licence)"
+VOUCHED = "whoever built this release (--licence)"
 _Why = dict[str, str]
 
 
@@ -44,7 +44,7 @@ class Admission:
         licence = (self.vouched or {}).get(photo.source, "")
         if photo.licence or not licence:
             return photo
-        return replace(photo, licence=licence, licence_asserted_by=_VOUCHED)
+        return replace(photo, licence=licence, licence_asserted_by=VOUCHED)
 
     def refusal(self, licence: str | None) -> str:
         """Why a licence keeps a photo out; "" if it does not. Without its metadata a photo is altered, which it must

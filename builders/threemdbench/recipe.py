@@ -47,6 +47,7 @@ from builders.threemdbench.remarks import (
     leave_queue,
     left_out,
     unanswered,
+    unheeded,
     unnamed,
     untold,
 )
@@ -242,6 +243,7 @@ def plan(build: Build[Options]) -> Plan:
                 *leave_own(rows, hiding, workspace),
                 *apart(options.sources, rows),
                 *alike(rows),
+                *unheeded(licences, rows),
                 *unnamed(downloads.unnamed),
                 *untold(sources),
                 *leave_queue(curator.queue, workspace, finished),

@@ -14,6 +14,7 @@ from builders.curation.review import read_queue, write_queue
 from builders.pipeline.rows import Row
 from builders.pipeline.run import Run
 from builders.threemdbench.earlier import Earlier
+from builders.threemdbench.gather import VOUCHED
 from builders.threemdbench.labels import UNKNOWN
 from builders.threemdbench.own import OWN_PHOTOS, Nameless
 from builders.threemdbench.request import CONTACT
@@ -127,6 +128,14 @@ def left_out(rows: Iterable[Row], workspace: Path, finished: Run) -> Iterator[st
         yield f"Labels missing from every label table: {_counted(labels)}. {do}"
     if lines:
         yield f"Files left out, and why: {workspace / LEFT_OUT}"
+
+
+def unheeded(licences: Iterable[str], rows: Iterable[Row]) -> Iterator[str]:
+    """That a licence was asserted for a source all of whose photos state one."""
+    heeded = {row["source"] for row in rows if row["licence_asserted_by"] == VOUCHED}
+    for name in licences:
+        if name not in heeded:
+            yield f"--licence {name} says nothing: each photo of {name} states a licence, and that one counts"
 
 
 def unnamed(photos: int) -> Iterator[str]:

@@ -970,6 +970,17 @@ def test_licences_are_let_in_by_name_or_vouched_for(tmp_path: Path) -> None:
         build(tmp_path, f"table={table}", out="nd", licences=("table=CC BY-ND 4.0",))
 
 
+def test_a_licence_that_is_asserted_where_all_state_theirs_is_told(tmp_path: Path) -> None:
+    files = {f"{n}.jpg": photo("acne", n) for n in range(2)}
+    stated = [[{"file": name, "label": "acne", "licence": said} for name in files] for said in ("CC BY 4.0", "")]
+    tables = [photo_table(tmp_path / name, rows, files) for name, rows in zip("ab", stated, strict=True)]
+    told: list[str] = []
+    sources = [f"table:{name}={table}" for name, table in zip("ab", tables, strict=True)]
+    build(tmp_path, *sources, licences=("a=CC0-1.0", "b=CC BY 4.0"), told=told)
+    said = [line.partition(":")[0] for line in "\n".join(told).splitlines() if "--licence" in line]
+    assert said == ["--licence a says nothing"]
+
+
 def test_files_with_unreadable_names_do_not_stop_a_build(tmp_path: Path) -> None:
     (tmp_path / "photos" / "acne").mkdir(parents=True)
     for name in (b"fine.jpg", b"b\xff\xfe.jpg", "größe.jpg".encode()):
@@ -1026,7 +1037,7 @@ def test_photos_from_addresses(tmp_path: Path) -> None:
     }
     assert {row["diagnosis"] for row in rows_of(tmp_path / "release")} == {"acne", "warts"}
     advice = "Set BEDSIDE_CONTACT to your mail address, and build again"  # for who builds, not for a release
-    assert f"1 photo: HTTP 403, perhaps because the server wants to know who asks. {advice}" in told[0]
+    assert f"1 photo: HTTP 403, perhaps because the server wants to know who asks. {advice}" in "\n".join(told)
     assert not any("CONTACT" in row["detail"] for row in read_parquet(tmp_path / "release", "exclusions.parquet"))
 
 
