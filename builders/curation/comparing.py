@@ -6,13 +6,10 @@ A unit names files; the worker reads them, and only verdicts and a few numbers c
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
-from threading import Lock
+from functools import cache, lru_cache
 from typing import TypeVar
 
 from builders.curation.examine import in_parts, read_again
@@ -63,29 +60,15 @@ class Compare(_Asked):
     """The verdicts on pairs; features of recent pictures are cached, shared by all threads."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Future[Features]] = OrderedDict()
-        self._lock = Lock()
+        self._features = lru_cache(_FEATURES)(_features_of)
 
     def __call__(self, name: str, unit: tuple[Sequence[Marked], Files]) -> list[PairVerdict]:
         pairs, files = unit
-        return [compare(self._features(*one, files), self._features(*two, files)) for one, two in pairs]
+        return [compare(*(self._features(files[digest], digest, text) for digest, text in pair)) for pair in pairs]
 
-    def _features(self, digest: str, text: bool, files: Files) -> Features:
-        with self._lock:
-            found = self._kept.get(digest)
-            mine = found is None
-            if found is None:
-                found = self._kept[digest] = Future()
-                while len(self._kept) > _FEATURES:
-                    self._kept.popitem(last=False)
-            else:
-                self._kept.move_to_end(digest)
-        if mine:  # the first thread to ask computes them; others wait for the result
-            try:
-                found.set_result(features(read_picture(read_again(files[digest], digest)), text=text))
-            except BaseException as error:
-                found.set_exception(error)
-        return found.result()
+
+def _features_of(file: File, digest: str, text: bool) -> Features:
+    return features(read_picture(read_again(file, digest)), text=text)
 
 
 class LookAt(_Asked):
