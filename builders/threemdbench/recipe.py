@@ -27,6 +27,7 @@ from builders.pipeline.run import Run
 from builders.recipe import Build, ModelOptions, Plan, Recipe, withdrawn_keys
 from builders.release.preview import Table, by_split
 from builders.steps import Step, admit, images, unique
+from builders.threemdbench import remarks, steps
 from builders.threemdbench.card import card
 from builders.threemdbench.complaints import BY_MODEL, authored_digest
 from builders.threemdbench.curate import Curator
@@ -39,31 +40,9 @@ from builders.threemdbench.mixed import class_keys
 from builders.threemdbench.own import Nameless, nameless
 from builders.threemdbench.preview import PREVIEW
 from builders.threemdbench.prompts import read_prompts
-from builders.threemdbench.remarks import (
-    alike,
-    apart,
-    followed,
-    leave_own,
-    leave_queue,
-    left_out,
-    unanswered,
-    unheeded,
-    unnamed,
-    untold,
-)
 from builders.threemdbench.request import Limits
 from builders.threemdbench.sources import KINDS, SAMPLE, PhotoSource, open_source, origin_of, source_name
 from builders.threemdbench.sources.table import SOURCE_COLUMNS
-from builders.threemdbench.steps import (
-    SOURCE,
-    basics_by_model,
-    complaints,
-    complaints_by_model,
-    curate,
-    draw,
-    split,
-    temperament,
-)
 from loaders.engines.choice import in_threads
 from loaders.errors import InputError, MissingExtra
 from loaders.files.paths import refuse_releases
@@ -223,7 +202,7 @@ def plan(build: Build[Options]) -> Plan:
     curator = _curator(build, identity, rows, Decisions(applied), earlier, hiding.sources, withdrawn)
     return Plan(
         rows=[*bad, *_rows(placed)],
-        schema=SOURCE,
+        schema=steps.SOURCE,
         identity=json.dumps([identity, hiding.fingerprint, [row["where"] for row in placed], named]),
         steps=_steps(build, targets, curator, chat),
         sources=lambda count: _sources(sources, rows, hiding),
@@ -238,17 +217,17 @@ def plan(build: Build[Options]) -> Plan:
         renamed=ids,
         review=lambda finished: "\n".join(
             [
-                *([] if SAMPLE in options.sources else left_out(rows, workspace, finished)),
+                *([] if SAMPLE in options.sources else remarks.left_out(rows, workspace, finished)),
                 *decisions.left_over(applied, "the photo or class"),
-                *leave_own(rows, hiding, workspace),
-                *apart(options.sources, rows),
-                *alike(rows),
-                *unheeded(licences, rows),
-                *unnamed(downloads.unnamed),
-                *untold(sources),
-                *leave_queue(curator.queue, workspace, finished),
-                *followed(earlier, finished),
-                *(unanswered(workspace, build.store, finished) if chat else []),
+                *remarks.leave_own(rows, hiding, workspace),
+                *remarks.apart(options.sources, rows),
+                *remarks.alike(rows),
+                *remarks.unheeded(licences, rows),
+                *remarks.unnamed(downloads.unnamed),
+                *remarks.untold(sources),
+                *remarks.leave_queue(curator.queue, workspace, finished),
+                *remarks.followed(earlier, finished),
+                *(remarks.unanswered(workspace, build.store, finished) if chat else []),
             ]
         ),
     )
@@ -293,22 +272,22 @@ def _steps(
     yield admit()
     yield unique(CORPUS.key, "diagnoses")
     yield images(build.images)
-    yield curate(build.images, curator)
-    yield draw(targets, options.seed, curator.earlier)
-    yield split(RATIOS, options.wanted_splits, options.seed)
-    yield temperament(options.seed, curator.earlier)
+    yield steps.curate(build.images, curator)
+    yield steps.draw(targets, options.seed, curator.earlier)
+    yield steps.split(RATIOS, options.wanted_splits, options.seed)
+    yield steps.temperament(options.seed, curator.earlier)
     if chat:
-        yield basics_by_model(authored, chat)
-        yield complaints_by_model(options.seed, authored, chat, build.images)
+        yield steps.basics_by_model(authored, chat)
+        yield steps.complaints_by_model(options.seed, authored, chat, build.images)
     else:
-        yield complaints(options.seed, authored)
+        yield steps.complaints(options.seed, authored)
 
 
 def _rows(rows: Iterable[Row]) -> Iterator[Row]:
     """The photos in the form that the first step expects."""
     for row in rows:
         missing = None if row["image_path"] else {"reason": "image missing", "detail": "no such file in its source"}
-        yield {**{name: row.get(name) for name in SOURCE.names}, "no_image": row["not_fetched"] or missing}
+        yield {**{name: row.get(name) for name in steps.SOURCE.names}, "no_image": row["not_fetched"] or missing}
 
 
 def _targets(options: Options) -> dict[str, int] | None:
