@@ -1015,7 +1015,7 @@ def test_photos_from_addresses(tmp_path: Path) -> None:
         rows[5]["md5"] = hashlib.md5(b"another").hexdigest()
         rows += [{"url": server.url("/unasked.jpg"), "label": "measles"}]
         table = photo_table(tmp_path / "photos", rows)
-        limits = Limits(pause=0, timeout=0.5, deadline=1, tries=1, max_bytes=200_000, allow_loopback=True)
+        limits = Limits(pause=0, timeout=2, deadline=4, tries=1, max_bytes=200_000, allow_loopback=True)
         told: list[str] = []
         build(tmp_path, f"web={table}", limits=limits, pause=0.0, told=told)
         first = dict(server.asked)
