@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -206,7 +207,15 @@ def _of_rows(
     origins["split"] = origins["split"] or "splits of the dataset"
     if others:
         origins["picture"] = f"column {image} (not {', '.join(others)})"
-    return PhotoSet(name, tuple(sorted(files, key=lambda file: file.name)), origins)
+    return PhotoSet(name, tuple(sorted(_named_once(files), key=lambda file: file.name)), origins)
+
+
+def _named_once(files: Iterable[File]) -> Iterator[File]:
+    """The files; one that several rows name is told apart by a number: it is a copy of itself, maybe in two splits."""
+    times: Counter[str] = Counter()
+    for file in files:
+        times[file.name] += 1
+        yield replace(file, name=f"{file.name} #{times[file.name]}") if times[file.name] > 1 else file
 
 
 def _files(

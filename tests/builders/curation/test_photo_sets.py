@@ -123,6 +123,19 @@ def test_a_logo_beside_the_shards_is_no_photo(tmp_path: Path) -> None:
     assert photo_set(str(folder)).columns["label"] == "names of folders"
 
 
+def test_a_file_that_two_rows_name_is_one_copy_too_many(tmp_path: Path) -> None:
+    save(tmp_path, {"a.jpg": jpeg(drawn(1)), "b.jpg": jpeg(drawn(2))})
+    named = [{"bytes": None, "path": f"{name}.jpg"} for name in "aab"]
+    pq.write_table(pa.table({"image": named, "split": ["train", "test", "test"]}), tmp_path / "rows.parquet")
+    audit = curate_set(str(tmp_path / "rows.parquet"), tmp_path / "report")
+    told = [
+        (one.file.name, decision.reason)
+        for one, decision in zip(audit.curation.files, audit.curation.decisions, strict=True)
+    ]
+    assert told == [("a.jpg", "best_copy"), ("a.jpg #2", "same_bytes"), ("b.jpg", "unique")]
+    assert [leak.values for leak in audit.curation.leaks] == [("test", "train")]
+
+
 def test_a_cell_that_stands_for_nothing_names_no_patient_and_no_label(tmp_path: Path) -> None:
     """ "NA" of R, NaN of a column of numbers with gaps: else they are one patient in every split."""
     number = iter(range(99))
