@@ -19,7 +19,7 @@ from scripts.terminal.tables import Table
 
 if TYPE_CHECKING:
     from builders.curation.curate import Leak
-    from builders.curation.output import Audit
+    from builders.curation.report import Audit
 
 
 def command(

@@ -14,7 +14,7 @@ from rich.progress import Progress
 from builders.curation import duplicates
 from builders.curation.duplicates import Groups
 from builders.curation.examine import Examined, by_content, examine
-from builders.curation.folders import File
+from builders.curation.folders import TOLD, File
 from builders.curation.index import Index
 from builders.curation.opencv import single_threaded_opencv
 from builders.curation.quality import Judgement, judge
@@ -29,7 +29,6 @@ DROPPED = ("same_bytes", "same_pixels", "near_copy", "unreadable")
 OWN = "this set"
 """The name of the set whose files are compared with others (`beside`)."""
 
-BOUNDARIES = ("split", "label", "group", "source")
 SET = "set"
 PICTURE, GROUP = "picture", "group"
 
@@ -217,12 +216,12 @@ def _leaks(examined: Sequence[Examined], cluster_of: dict[str, str]) -> list[Lea
             groups[picture.file.group].append(picture)
     crossings = [
         Leak(by, boundary, name, tuple(sorted(sides)), _same_bytes(files, boundary), tuple(files))
-        for by, joined, boundaries in ((PICTURE, clusters, (*BOUNDARIES, SET)), (GROUP, groups, ("split",)))
+        for by, joined, boundaries in ((PICTURE, clusters, (*TOLD, SET)), (GROUP, groups, ("split",)))
         for boundary in boundaries
         for name, files in joined.items()
         if len(sides := {side(picture, boundary) for picture in files} - {""}) > 1
     ]
-    order = [*BOUNDARIES, SET]
+    order = [*TOLD, SET]
     return sorted(
         crossings,
         key=lambda leak: (leak.by != PICTURE, order.index(leak.boundary), not leak.exact, leak.files[0].file.name),

@@ -21,6 +21,7 @@ FILES = ("file", "path", "file_name", "filename", "image", "image_path")
 THEIR_FILES = ("image_id", "isic_id", "img_id", "ddi_file", "bcn_filename")
 LABELS = ("label", "labels", "diagnosis", "class", "dx", "target", "diagnostic", "disease")  # PAD-UFES-20, DDI
 GROUPS = ("group_id", "group", "patient_id", "lesion_id", "case_id")  # a patient has several lesions
+TOLD = ("split", "label", "group", "source")  # fields of a `File`, which photos may differ in
 SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "testing"))
 
 

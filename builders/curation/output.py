@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from rich.progress import Progress
 from builders.curation.curate import OWN, Curation, Leak, beside, curate, shared
 from builders.curation.examine import Examined, by_content
 from builders.curation.photo_sets import PhotoSet, photo_set
-from builders.curation.report import write_report
+from builders.curation.report import Audit, write_report
 from loaders.engines.engine import Engine
 from loaders.errors import InputError, how_many
 from loaders.files.disk import make_folder, write_whole
@@ -78,18 +78,6 @@ compared with, each `SET: FILE`.
 """
 
 
-@dataclass(frozen=True)
-class Audit:
-    """The findings about a set of photos: `overlaps` are pictures that it shares with the sets `against`, of which the
-    `unread` cannot be opened, so that nobody knows."""
-
-    photos: PhotoSet
-    curation: Curation
-    against: Sequence[str]
-    overlaps: tuple[Leak, ...]
-    unread: tuple[Examined, ...]
-
-
 def curate_set(
     name: str,
     report: Path,
@@ -134,15 +122,7 @@ def curate_set(
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(_rows(audit), PHOTOS), buffer, compression="zstd")
     write_whole(report / NAME, buffer.getvalue())
-    write_report(
-        curation,
-        photos.name,
-        report / PAGE,
-        columns=photos.columns,
-        against=list(others),
-        shared=overlaps,
-        unread=unread,
-    )
+    write_report(audit, report / PAGE)
     return audit
 
 

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from builders.curation.folders import GROUPS, LABELS, File, files_of
+from builders.curation.folders import GROUPS, LABELS, TOLD, File, files_of
 from loaders.corpus import OFFICIAL, corpus, is_path, load, load_any
 from loaders.errors import CHECK_WHOLE, InputError
 from loaders.files.cells import cell_text
@@ -157,13 +157,10 @@ def _of_folder(
         raise InputError(option, found=found, expected="a dataset, or a table of the photos (--table)")
     files = tuple(files_of(path, table=table, without=report, label=label, group=group))
     by = f"columns of {table.name}" if table else "names of folders"
-    silent = sum(not any(getattr(file, what) for what in _TOLD) for file in files)
+    silent = sum(not any(getattr(file, what) for what in TOLD) for file in files)
     by += f" (nothing about {silent:,} of {len(files):,} photos)" * bool(table and silent)
-    origins = {what: by if any(getattr(file, what) for file in files) else "" for what in _TOLD}
+    origins = {what: by if any(getattr(file, what) for file in files) else "" for what in TOLD}
     return PhotoSet(resolved(path).name, files, origins)
-
-
-_TOLD = ("split", "label", "group", "source")
 
 
 # --- Data sets --------------------------------------------------------------------------------------------------------

@@ -153,10 +153,8 @@ _SECTORS = 16  # over half a turn
 _COARSE, _FINE = (0.02, 0.06), (0.06, 0.2)  # cycles a pixel
 _LEAST_SIDE = 64
 _NOISE = 1e-3
-_MOST_DETAIL, _MOST_SHARE = (
-    5.0,
-    0.004,
-)  # maximum power per pixel along the weakest direction; as a share of the coarse power
+# Maximum power per pixel along the weakest direction, and as a share of the coarse power.
+_MOST_DETAIL, _MOST_SHARE = 5.0, 0.004
 
 
 def directional_detail(grey: Grey) -> float:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from builders.curation.candidates import CLOSEST
 from builders.curation.curate import (
-    BOUNDARIES,
     DROPPED,
     GROUP,
     KEPT,
@@ -23,6 +23,8 @@ from builders.curation.curate import (
 )
 from builders.curation.duplicates import POLICY
 from builders.curation.examine import Examined, by_content, read_again
+from builders.curation.folders import TOLD
+from builders.curation.photo_sets import PhotoSet
 from builders.curation.quality import FLAGS
 from builders.curation.verification import UNSURE
 from loaders.pages import thumbnail, write_page
@@ -36,39 +38,39 @@ MOST_UNSURE = 24
 MOST_MEMBERS = 12  # pictures shown of a cluster
 
 
-def write_report(
-    curation: Curation,
-    name: str,
-    page: Path,
-    *,
-    columns: Mapping[str, str],
-    against: Sequence[str] = (),
-    shared: Sequence[Leak] = (),
-    unread: Sequence[Examined] = (),
-) -> None:
-    """Write the page. `columns` names what gives split, label, group and source; `shared` are the pictures that the
-    other sets, `against`, also hold, and `unread` the files of those that cannot be opened.
+@dataclass(frozen=True)
+class Audit:
+    """The findings about a set of photos: `overlaps` are pictures that it shares with the sets `against`, of which the
+    `unread` cannot be opened, so that nobody knows."""
 
-    Raises: BedsideError when the disk is full.
-    """
+    photos: PhotoSet
+    curation: Curation
+    against: Sequence[str]
+    overlaps: tuple[Leak, ...]
+    unread: tuple[Examined, ...]
+
+
+def write_report(audit: Audit, page: Path) -> None:
+    """Write the page. Raises: BedsideError when the disk is full."""
+    curation = audit.curation
     shown = _Shown(curation)
     flags = _flagged(curation, shown)
     write_page(
         page,
         "builders/curation/report.html",
-        name=name,
+        name=audit.photos.name,
         summary=_summary(curation) | {"flags": [(_words(flag["flag"]), flag["count"]) for flag in flags]},
-        leaks=[_boundary(curation, boundary, shown) for boundary in BOUNDARIES],
+        leaks=[_boundary(curation, boundary, shown) for boundary in TOLD],
         torn=_crossing([leak for leak in curation.leaks if leak.by == GROUP], shown),
-        columns=[(what, told or "not told") for what, told in columns.items()],
-        overlap={"against": list(against), **_crossing(shared, _Shown())},
+        columns=[(what, told or "not told") for what, told in audit.photos.columns.items()],
+        overlap={"against": list(audit.against), **_crossing(audit.overlaps, _Shown())},
         clusters=_clusters(curation, shown),
         unsure=_unsure(curation, shown),
         flags=flags,
         calibration=_calibration(curation),
         unreadable=[
             (examined.file.name, _words(examined.reason), examined.detail)
-            for examined in (*curation.files, *unread)
+            for examined in (*curation.files, *audit.unread)
             if examined.content is None
         ],
         policy=POLICY,

@@ -147,7 +147,7 @@ class _Pictures:
 
 def _question(item: Item, pictures: _Pictures) -> Question:
     kinds = [doubt.kind for doubt in item.doubts]
-    of_class = _is_class(item)
+    of_class = "class" in kinds
     whose = "its photos are" if of_class else "it is"
     equal, beside = _side_by_side(item, pictures, of_class)
     return Question(
@@ -164,11 +164,6 @@ def _question(item: Item, pictures: _Pictures) -> Question:
         beside=[pictures.of(other, BESIDE) for other in beside[:MOST_BESIDE]],
         more=max(0, len(beside) - MOST_BESIDE),
     )
-
-
-def _is_class(item: Item) -> bool:
-    """Whether the question is about a class rather than a photo; earlier builds asked about each photo of a class."""
-    return bool(item.beside) and any(doubt.kind == "class" for doubt in item.doubts)
 
 
 def _side_by_side(item: Item, pictures: _Pictures, of_class: bool) -> tuple[Sequence[Framed], Sequence[Shown]]:

@@ -16,8 +16,9 @@ import pytest
 from huggingface_hub import HfApi
 from PIL import Image, ImageOps
 
-from builders.curation.output import Audit, curate_set
+from builders.curation.output import curate_set
 from builders.curation.photo_sets import photo_set
+from builders.curation.report import Audit
 from loaders.errors import BedsideError, HubError, InputError
 from loaders.files.image_formats import readable
 from loaders.files.images import ImageError
