@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PureWindowsPath
 from unicodedata import normalize
@@ -135,12 +136,14 @@ def _from_table(
         table.column("split"),
         table.column(*([label] if label else LABELS), needed=label is not None),
         table.column("source"),
-        table.column(*([group] if group else GROUPS), needed=group is not None),
     ]
+    groups = [group] if group else GROUPS
+    grouping = [column for name in groups if (column := table.column(name, needed=group is not None))]
+    group_of = whose([[cell_text(cells[column]) for column in grouping] for _, cells in table.rows])
     named = [(f"{path}:{line}", cells, _name(f"{path}:{line}", cells[file], folder)) for line, cells in table.rows]
     listed = {normalize("NFC", name) for *_, name in named}
     told: dict[str, File] = {}
-    for where, cells, name in named:
+    for (where, cells, name), grouped in zip(named, group_of, strict=True):
         plain = normalize("NFC", name)
         if plain not in whole and (image := images.named(plain)) and image.usable:
             # "1.png" is missing, and not what another row calls "old/1.png".
@@ -148,9 +151,25 @@ def _from_table(
             plain = plain if missing else image.name
         if plain in told:
             raise InputError(where, found=f"names {name} again", expected="each file once")
-        split, labelled, source, grouped = (cell_text(cells[column]) if column else "" for column in columns)
+        split, labelled, source = (cell_text(cells[column]) if column else "" for column in columns)
         told[plain] = File(name, folder / name, split, labelled, source, grouped)
     return told
+
+
+def whose(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The group of each row, given its cells in the columns for groups: the first that is not empty; if that is a
+    lesion or case of which other rows say whose it is, that patient, so that nobody is in two splits. Lesions that are
+    numbered anew for each patient tell nothing.
+
+    >>> whose([("p1", "L1"), ("", "L1"), ("", "L2"), ("", ""), ("p1", "7"), ("p2", "7"), ("", "7")])
+    ['p1', 'p1', 'L2', '', 'p1', 'p2', '7']
+    """
+    owners: dict[tuple[int, str], set[str]] = defaultdict(set)
+    for row in rows:
+        for place, cell in enumerate(row[1:], start=1):
+            owners[place, cell].update(filter(None, row[:1]))
+    named = (next(((place, cell) for place, cell in enumerate(row) if cell), (0, "")) for row in rows)
+    return [next(iter(of)) if len(of := owners.get(one, ())) == 1 else one[1] for one in named]
 
 
 def _name(where: str, cell: str, folder: Path) -> str:

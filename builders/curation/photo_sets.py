@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from builders.curation.folders import GROUPS, LABELS, TOLD, File, files_of
+from builders.curation.folders import GROUPS, LABELS, TOLD, File, files_of, whose
 from loaders.corpus import OFFICIAL, corpus, is_path, load, load_any
 from loaders.errors import CHECK_WHOLE, InputError
 from loaders.files.cells import cell_text
@@ -198,6 +198,11 @@ def _of_rows(
     source = _column(features, name, None, ["source"])
     columns["source"] = None if source in columns.values() else source
     files = [file for split, part in parts.items() for file in _files(part, split, image, key, columns, folder)]
+    usual = [column for one in GROUPS if (column := _column(features, name, None, [one]))]
+    grouping = [columns["group"]] if group else usual
+    cells = [[text for part in parts.values() for text in _texts(part, column)] for column in grouping]
+    if cells:
+        files = [replace(file, group=of) for file, of in zip(files, whose([*zip(*cells, strict=True)]), strict=True)]
     if not files:
         raise InputError(name, found="holds no row", expected="pictures", do=CHECK_WHOLE)
     origins = {what: f"column {column}" if column else "" for what, column in columns.items()}
@@ -223,7 +228,7 @@ def _files(
     columns: Mapping[str, str | None],
     folder: Path | None,
 ) -> Iterator[File]:
-    splits, labels, sources, groups = (_texts(part, columns[what]) for what in ("split", "label", "source", "group"))
+    splits, labels, sources = (_texts(part, columns[what]) for what in ("split", "label", "source"))
     keys = _texts(part, key if key in part.features else None)
     own = part.info.builder_name == "imagefolder"  # it names the files that it found, and no others
     for row, named in enumerate(_paths(part, image)):
@@ -232,7 +237,7 @@ def _files(
         if path and folder and not keys[row]:
             name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.name
         held = partial(_bytes_of, part, image, row, path, name)
-        yield File(name, path or Path(name), splits[row] or split, labels[row], sources[row], groups[row], held=held)
+        yield File(name, path or Path(name), splits[row] or split, labels[row], sources[row], held=held)
 
 
 def _paths(part: datasets.Dataset, image: str) -> list[str | None]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from html import unescape
 from pathlib import Path, PureWindowsPath
 
-from builders.curation.folders import FILES, GROUPS, LABELS, THEIR_FILES
+from builders.curation.folders import FILES, GROUPS, LABELS, THEIR_FILES, whose
 from builders.threemdbench.labels import LabelMap
 from builders.threemdbench.request import is_web_address
 from builders.threemdbench.sources.photo import Facts, Photo, PhotoSource, opaque_id
-from builders.threemdbench.sources.records import Record, read_records
+from builders.threemdbench.sources.records import read_records
 from builders.threemdbench.sources.traits import AGE_GROUPS, Traits, scale_of, traits
 from loaders.errors import InputError
 from loaders.files.bad_rows import BadRow
@@ -79,7 +79,8 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
     attributions = [table.column(name) for name in _ATTRIBUTION]  # a photo without an author may have a credit line
     images = ImageIndex(path.parent) if file else None
     skin, age, sex = own["skin"], own["age"], own["sex"]
-    group_of = _groups(records, [column for name in GROUPS if (column := table.column(name))])
+    grouping = [column for name in GROUPS if (column := table.column(name))]
+    groups = whose([[record[column] for column in grouping] for record in records])
     own_word = f"column {skin} of the source {facts.name}"  # not of its file, which may be named after a person
     unread: Counter[str] = Counter()
     for record in records:
@@ -89,7 +90,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
 
     def each() -> Iterator[Photo | BadRow]:
         yield from table.bad
-        for record in records:
+        for record, group in zip(records, groups, strict=True):
             name, url, digest = record[file], record[address], record[own["md5"]].casefold()
             here = images.find(name) if images and name else None
             name = _without_place(name, here)
@@ -108,7 +109,7 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
                 image=here,
                 url=url,
                 md5=digest or None,
-                group=group_of(record),
+                group=group or None,
                 licence=record.licence(licence),
                 licence_asserted_by=record[own["asserted"]] or f"column {licence} of the source {facts.name}",
                 attribution=next(filter(None, (_without_markup(record[column]) for column in attributions)), "")
@@ -120,23 +121,6 @@ def open_table(path: Path, facts: Facts, labels: LabelMap) -> PhotoSource:
             )
 
     return PhotoSource(facts, labels, each, unread)
-
-
-def _groups(records: Sequence[Record], columns: Sequence[str]) -> Callable[[Record], str | None]:
-    """What finds the group of a record: its cell in the first column that has one; if that is a lesion or case of which
-    other records say whose it is, that patient, so that nobody is in two splits. Lesions that are numbered anew for
-    each patient tell nothing."""
-    owners: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for record in records:
-        for column in columns[1:]:
-            owners[column, record[column]].update(filter(None, [record[columns[0]]]))
-
-    def group_of(record: Record) -> str | None:
-        column = next((column for column in columns if record[column]), None)
-        whose = owners.get((column or "", record[column]), set())
-        return next(iter(whose)) if len(whose) == 1 else record[column] or None
-
-    return group_of
 
 
 def _without_place(name: str, found: ImageFile | None) -> str:

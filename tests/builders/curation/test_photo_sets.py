@@ -148,6 +148,19 @@ def test_a_cell_that_stands_for_nothing_names_no_patient_and_no_label(tmp_path: 
     assert told == {("acne", "4.0"): 1, ("acne", "5.0"): 1, ("", ""): 4}
 
 
+def test_a_lesion_whose_patient_another_row_names_crosses_splits_with_that_patient(tmp_path: Path) -> None:
+    save(tmp_path / "photos", {f"{name}.jpg": jpeg(drawn(number)) for number, name in enumerate("ab")})
+    (tmp_path / "table.csv").write_text("file,split,patient_id,lesion_id\na.jpg,train,p1,L1\nb.jpg,test,,L1\n")
+    for number, split in enumerate(("train", "test")):
+        told = {"image": [{"bytes": jpeg(drawn(number)), "path": None}], "lesion_id": ["L1"]}
+        told["patient_id"] = [None if number else "p1"]  # type: ignore[list-item]
+        (tmp_path / "set").mkdir(exist_ok=True)
+        pq.write_table(pa.table(told), tmp_path / "set" / f"{split}.parquet")
+    for photos in (photo_set(str(tmp_path / "photos"), table=tmp_path / "table.csv"), photo_set(str(tmp_path / "set"))):
+        assert sorted((file.split, file.group) for file in photos.files) == [("test", "p1"), ("train", "p1")]
+    assert [file.group for file in photo_set(str(tmp_path / "set"), group="lesion_id").files] == ["L1", "L1"]
+
+
 def test_of_several_columns_of_pictures_the_photo_is_read_and_the_other_is_named(tmp_path: Path) -> None:
     photo, mask = ({"bytes": jpeg(drawn(number)), "path": None} for number in (1, 2))
     (tmp_path / "set").mkdir()
