@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from builders.curation.curate import Curation
 from builders.curation.examine import by_content
@@ -50,16 +49,14 @@ class Judged:
     """The photos of a build while they are judged: `out` has the reason and detail for each one that is left out."""
 
     def __init__(self, candidates: Sequence[Candidate], first: Curation) -> None:
+        self.photos = [one for one in candidates if not one.forbidden]
         self.out: dict[str, tuple[str, str]] = {}
         self._doubts: dict[str, list[Doubt]] = defaultdict(list)
         self._cluster: dict[str, str] = {}
-        contents = [(photo, one.content) for photo, one in zip(candidates, first.files, strict=True)]
-        set_of = [first.groups.places[content.digest].best if content else photo.key for photo, content in contents]
+        self._rejected: dict[str, list[tuple[Candidate, str]]] = {}  # copies of a photo nobody decided about, and why
         sets: dict[str, list[Candidate]] = defaultdict(list)
-        candidates = _with_rejected_copies(candidates, set_of)
-        for place, photo in zip(set_of, candidates, strict=True):
-            sets[place].append(photo)
-        self.photos = [one for one in candidates if not one.forbidden]
+        for photo, one in zip(candidates, first.files, strict=True):
+            sets[first.groups.places[one.content.digest].best if one.content else photo.key].append(photo)
         # The forbidden ones come last, and are not judged.
         for photo, one, decision, judgement in zip(
             self.photos, first.files, first.decisions, first.judgements, strict=False
@@ -70,10 +67,12 @@ class Judged:
         for members in sets.values():
             forbidden = next((one for one in members if one.forbidden), None)
             if photos := [one for one in members if not one.forbidden]:
+                rejected = [(one, one.decision.reason) for one in photos if one.decision and not _accepted(one)]
+                self._rejected.update((one.key, [] if one.decision else rejected) for one in photos)
                 self._settle_diagnosis(photos)
                 self._settle_terms(photos, forbidden)
         for photo in self.photos:
-            if why := _refusal(photo):
+            if why := self._refusal(photo):
                 self.out[photo.key] = f"review: {why[0]}", why[1] or self.out.get(photo.key, ("", ""))[0]
 
     def compare(self, second: Curation | None) -> None:
@@ -87,9 +86,9 @@ class Judged:
         for photo in self.photos:
             if photo.key not in self.out:
                 scenes[self._cluster[photo.key]].append(photo)
-                for copy in photo.rejected_copies:
+                for copy, reason in self._rejected[photo.key]:
                     if copy.diagnosis == photo.diagnosis:  # else the dispute is asked about
-                        self._doubt(photo.key, "copy", f"A copy of it was rejected: {_reason(copy)}.", [copy.key])
+                        self._doubt(photo.key, "copy", f"A copy of it was rejected: {reason}.", [copy.key])
         for members in scenes.values():
             for photo in members:
                 if others := [other for other in members if other.diagnosis != photo.diagnosis]:
@@ -114,6 +113,18 @@ class Judged:
         if not _accepted(photo):
             self.out[photo.key] = f"quality: {faults[0].replace('_', ' ')}", ", ".join(flags)
 
+    def _refusal(self, photo: Candidate) -> tuple[str, str] | None:
+        """The reason and detail why a person keeps it out: by a decision about itself, about a copy for what both show
+        (the next best copy would come in unseen), or about its class."""
+        if photo.decision is not None:
+            return None if _accepted(photo) else (photo.decision.reason, "")
+        for copy, reason in self._rejected[photo.key]:
+            if reason == PERSON or (reason == WRONG and copy.diagnosis == photo.diagnosis):
+                return reason, f"decided about {copy.key}, a copy of it"
+        if photo.of_class is not None and photo.of_class.decision == REJECT:
+            return photo.of_class.reason, f"its class in the source is mixed: {photo.mixed}"
+        return None
+
     def _settle_diagnosis(self, members: Sequence[Candidate]) -> None:
         """Copies under several diagnoses: all are left out, unless a person accepted one or rejected the others.
 
@@ -121,7 +132,7 @@ class Judged:
         """
         if len({photo.diagnosis for photo in members}) < 2:
             return
-        standing = [photo for photo in members if not _refusal(photo)]
+        standing = [photo for photo in members if not self._refusal(photo)]
         diagnoses = {photo.diagnosis for photo in standing}
         accepted = {photo.diagnosis: photo.key for photo in standing if _accepted(photo)}
         if len(accepted) > 1:
@@ -168,38 +179,9 @@ class Judged:
             self._doubt(key, "copy", "It shares much with another photo.", [other for _, other in sorted(others)])
 
 
-def _with_rejected_copies(candidates: Sequence[Candidate], set_of: Sequence[str]) -> list[Candidate]:
-    """The photos, each that nobody decided about with those of its set of copies that somebody rejected."""
-    rejected: dict[str, tuple[Candidate, ...]] = defaultdict(tuple)
-    for photo, place in zip(candidates, set_of, strict=True):
-        if photo.decision is not None and photo.decision.decision == REJECT:
-            rejected[place] += (photo,)
-    return [
-        photo if photo.decision else replace(photo, rejected_copies=rejected[place])
-        for photo, place in zip(candidates, set_of, strict=True)
-    ]
-
-
 def _accepted(photo: Candidate) -> bool:
     """Whether a person accepted it; accepting a class accepts none of its photos, whatever their measures."""
     return photo.decision is not None and photo.decision.decision == ACCEPT
-
-
-def _refusal(photo: Candidate) -> tuple[str, str] | None:
-    """The reason and detail why a person keeps it out: by a decision about itself, about a copy for what both show (the
-    next best copy would come in unseen), or about its class."""
-    if photo.decision is not None:
-        return None if _accepted(photo) else (photo.decision.reason, "")
-    for copy in photo.rejected_copies:
-        if _reason(copy) == PERSON or (_reason(copy) == WRONG and copy.diagnosis == photo.diagnosis):
-            return _reason(copy), f"decided about {copy.key}, a copy of it"
-    if photo.of_class is not None and photo.of_class.decision == REJECT:
-        return photo.of_class.reason, f"its class in the source is mixed: {photo.mixed}"
-    return None
-
-
-def _reason(rejected: Candidate) -> str:
-    return rejected.decision.reason if rejected.decision else ""
 
 
 def _named(photos: Iterable[Candidate]) -> str:

@@ -18,9 +18,8 @@ class Candidate:
     """A photo to judge: its key, file, source (within which blur is calibrated), diagnosis and licence.
 
     `mixed` says what else its class in the source holds, if anything; `decision` is what a person decided about it,
-    `of_class` about its class, if anyone did; without one, `rejected_copies` are those of its copies that somebody
-    rejected. It may be in an `earlier` release, or will be `withdrawn`. One whose licence forbids altered copies is
-    only looked for (`forbidden`): no copy of it may come in under another.
+    `of_class` about its class, if anyone did. It may be in an `earlier` release, or will be `withdrawn`. One whose
+    licence forbids altered copies is only looked for (`forbidden`): no copy of it may come in under another.
     """
 
     key: str
@@ -34,7 +33,6 @@ class Candidate:
     earlier: bool = False
     withdrawn: bool = False
     forbidden: bool = False
-    rejected_copies: tuple[Candidate, ...] = ()
 
     @property
     def bound(self) -> int:
