@@ -137,7 +137,7 @@ _USERS = (
         rf"(?:\s(?:is|was)|['’]s|\s?[:=]|,)\s+@?[\"“'‘]?)(?!{_NO_HANDLE}\b)[a-z][\w.#-]{{2,}}",
         r"\1[user]",
     ),
-    _user(rf"\b({_PLATFORMS}\s?[:=@]\s?@?)(?!https?)[a-z][\w.#-]{{2,}}", r"\1[user]"),
+    _user(rf"\b({_PLATFORMS}\s?[:=@$]\s?@?)(?!https?)[a-z][\w.#-]{{2,}}", r"\1[user]"),
     _user(
         rf"\b((?:user|username|log-?in|redditor|poster|handle|i'm|i\sam)\s@?[\"“'‘]?){_ODD}(?!\d){_HANDLE}(?<!"
         rf"\dm)(?<!\df)",

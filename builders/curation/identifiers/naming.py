@@ -44,7 +44,8 @@ Judge = Callable[[str], bool]
 
 def _named(word: str) -> bool:
     """Whether a word in the position of a name may be one: unless it is an ordinary or a medical word."""
-    return not is_no_name(word) and not (is_medical(word) and not is_listed(word))
+    verb = word[-3:].islower() and word.endswith("ed") and not word.endswith("eed")  # "my mom Googled it"
+    return not is_no_name(word) and (is_listed(word) or not (verb or is_medical(word)))
 
 
 def _introduced(word: str) -> bool:
@@ -165,7 +166,7 @@ CONTEXTS = _contexts(
     (
         rf"(?<=[a-zß-ÿ,;:)]\s)NAME(?=,?\s(?:(?:just|also|then|always|never|really|kindly|once|even"
         rf"|who)\s)?{part('spoke')}\b)",
-        by_position,
+        lambda word: by_position(word) or word == "Will",
     ),
     (rf"\b(?i:{part('spoken to')})\s(?:a\s|my\s)?NAME", by_position),
     (rf"\b(?i:{part('profession')}),?\s(?i:is|was)\sNAME", by_position),
@@ -175,13 +176,14 @@ CONTEXTS = _contexts(
         by_position,
     ),
     (rf"NAME(?=,\s(?:my|our|his|her)\s(?:\w+\s)?{_KIN}\b)", by_position),
+    (rf"NAME(?=\s\((?:my|our|his|her)\s(?:\w+\s)?{_KIN}\))", _introduced),
     (rf"NAME(?=,?\s{part('degree')}(?:\b|\s|$|,))", by_position),
 )
 _LOW = r"[a-zß-öø-ÿ][a-zß-öø-ÿ'’\-]+"
 LOWER_WHOLE = rf"(?P<name>{_LOW}(?:[ \t]+[a-z]\.)?[ \t]+{_LOW})"
 LOWERED = _contexts(
     (rf"(?:,|\()\s?{LOWER_WHOLE}(?=,|\)|\.?\s*$)", _surely_first),
-    (rf"\b(?i:names?(?:['’]s|\sis|\swas|:)?|i['’]m|i\sam|call\sme)\s{LOWER_WHOLE}(?=[,.)\n]|\s*$)", _surely_first),
+    (rf"\b(?i:names?(?:['’]s|\sis|\swas|:)?|i['’]?m|i\sam|call\sme)\s{LOWER_WHOLE}(?=[,.)\n]|\s*$)", _surely_first),
     (rf"(?<![\w'’-])(?i:{part('title in small letters')})\b\.?[ \t]LOWER", sure),
     (r"(?<![\w'’-])(?i:dr|mrs|mr)\b\.?[ \t]LOWER", _no_plain_word),
     (
@@ -190,12 +192,13 @@ LOWERED = _contexts(
     ),
     (
         r"\b(?i:(?:my|his|her|their)\s(?:\w+\s)?(?:first\s|last\s|full\s|real\s|maiden\s|sur)?name(?:['’]s|\sis|\swas"
-        r"|:)|name\s?:|call(?:s|ed)?\sme|i\sgo\sby|i['’]m|i\sam|this\sis)\s(?i:called\s)?LOWER",
+        r"|:)|name\s?:|call(?:s|ed)?\sme|i\sgo\sby|i['’]?m|i\sam|this\sis)\s(?i:called\s)?LOWER",
         _surely_first,
     ),
     (r"(?:\n|[.!?,]\s*)[-–—~]\s?LOWER(?=[.!]?\s*$)", _surely_first),
+    (r"(?:^|[.!?,\n]\s*)LOWER(?=\shere\b)", _surely_first),
     (
-        r"(?:\n|[.!?,]\s+)(?i:thanks|regards|cheers|love|sincerely|best|hi|hello|hey"
+        r"(?:^|\n|[.!?,]\s+)(?i:thanks|thx|ty|regards|cheers|love|sincerely|best|hi|hello|hey"
         r"|dear)\s?[,.!\-–—]*\s*LOWER(?=\s*[.!,]?\s*(?:$|\n))",
         _surely_first,
     ),

@@ -38,9 +38,9 @@ def _year(match: re.Match[str]) -> str:
 
 DATES = (
     _date(
-        rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in|the|,)){{0,3}}[\s:=,]{{0,4}})(?: (?:{_DAY}\s(?:of\s)?{_MONTH}"
-        rf"|{_MONTH}\s(?:the\s)?{_DAY})(?:,?\s(?:(?:19|20)\d\d|{_SHORT}))?(?!\w) | \d{{6,8}}\b"
-        r"| \d{1,4}\s?[-/.\ ]\s?\d{1,2}(?:\s?[-/.\ ]\s?(?:(?:19|20)\d\d|\d{1,2}))?(?![\w/]))",
+        rf"(?P<before>{_OF_BIRTH}(?:\s(?:is|was|on|:|=|in|the|,)){{0,3}}[\s:=,–-]{{0,4}})"
+        rf"(?: (?:{_DAY}\s(?:of\s)?{_MONTH}|{_MONTH}\s(?:the\s)?{_DAY})(?:,?\s(?:(?:19|20)\d\d|{_SHORT}))?(?!\w)"
+        r"| \d{6,8}\b | \d{1,4}\s?[-/.\ ]\s?\d{1,2}(?:\s?[-/.\ ]\s?(?:(?:19|20)\d\d|\d{1,2}))?(?![\w/]))",
         r"\g<before>[date]",
     ),
     _date(
@@ -98,6 +98,8 @@ _TOKEN = (
     r"(?=[a-z/\s.-]{0,8}\d)(?:[a-z]{1,3}\s)?[a-z]{0,5}[./-]?\d[\da-z]{0,20}(?:[\s./-]?(?=[a-z]{0,3}"
     r"\d|\d)[a-z]{0,3}\d[\da-z]{0,20}|[/-][\da-z]{1,20}){0,6}(?:[\s-]?[a-z]{1,3}\b(?<=[\s-][A-Z]))?"
 )
+_LAST_OF = part("last digits of")
+_FEW = r"(?:four|five|six|[456])"
 _NO_DOSE = rf"(?!\s?{part('no record')}\b)"
 # Compounds without a name yet consist of the maker's letters and a number.
 _COMPOUND = rf"(?!{part('maker of a compound')}[\s-]?\d)"
@@ -128,7 +130,7 @@ RECORDS = (
     ),
     _number(
         rf"\b((?:{part('plate of a car')})(?:\s(?:number|is|was|reads?|no\.?|with|my))*[\s:=,(]*[\"“'‘]?)"
-        r"(?![CTLS]\d{1,2}\b)(?=[A-Z0-9ÄÖÜ\s-]*\d)(?=[A-Z0-9ÄÖÜ\s-]*[A-ZÄÖÜ])[A-Z0-9ÄÖÜ]{1,4}(?:[\s-][A-Z0-9]{1,5}){0,2}"
+        r"(?![CTLS]\d{1,2}\b)(?=[A-Z0-9ÄÖÜ\s-]*\d)(?=[A-Z0-9ÄÖÜ\s-]*[A-ZÄÖÜ])[A-Z0-9ÄÖÜ]{1,4}(?:[\s-][A-Z0-9]{1,5}){0,3}"
         r"(?![A-Za-z])(?<=[A-Z0-9]{2})",
         lambda m: m[1] + _if_plate(m[0][len(m[1]) :]),
         cased=True,
@@ -142,6 +144,14 @@ RECORDS = (
     _number(
         rf"\b({part('number of somebody')}{_NUMBER}(?![a-z]){_IS}){_TOKEN}{_NO_DOSE}",
         lambda m: m[1] + _if_long(m[0][len(m[1]) :], 3),
+    ),
+    # A part of a number, by which the whole one is known: "my card ending 4471", "the last four of my social: 6789".
+    _number(
+        rf"\b((?:{_LAST_OF}(?:\s?(?:number|no\.?))?\s(?:that\s)?end(?:s|ing)(?:\s(?:in|with|on))?"
+        rf"|last\s{_FEW}\sdigits?(?:\s[a-z'’]+){{0,7}}?|last\s{_FEW}\s(?:of|on)\s(?:\w+\s){{1,2}}?{_LAST_OF}"
+        rf"|{_LAST_OF}(?:['’]s)?,?\s(?:\w+\s)?last\s{_FEW})(?:\s(?:is|are|was|were))?\s?[:=(,]?\s?)"
+        rf"[x*]{{0,12}}\d{{4,6}}\b(?!\.\d|,\s?\d)",
+        r"\1[number]",
     ),
     # "The ticket that they gave me is", "the number on my wristband says".
     _number(
@@ -193,8 +203,8 @@ def _if_long(said: str, least: int) -> str:
 
 
 def _if_plate(said: str) -> str:
-    """The mark of a number for something that may be on a plate: four to eight letters and digits."""
-    return "[number]" if 4 <= sum(map(str.isalnum, said)) <= 8 and any(map(str.isdigit, said)) else said
+    """The mark of a number for something that may be on a plate: four to ten letters and digits."""
+    return "[number]" if 4 <= sum(map(str.isalnum, said)) <= 10 and any(map(str.isdigit, said)) else said
 
 
 # Two small letters before a blank are a word: "on 14.03.87 and 14-03-87 it".

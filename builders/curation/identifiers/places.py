@@ -34,6 +34,17 @@ _STREETS = (
         rf"\b\d{{1,5}}[a-z]?\s+(?:{_NO_STREET}[a-z'’]{{2,}}\s+){{1,3}}{part('street in small letters')}\b", cased=False
     ),
     _place(
+        rf"\b((?:{part('lives')}|address\sis)\s(?:(?:at|to)\s)?)\d{{1,5}}[a-z]?\s(?:{_NO_STREET}[a-z'’]{{2,}}\s){{1,2}}"
+        r"(?:st|rd|dr|ln|ct|pl|blvd)\b",
+        r"\1[place]",
+        cased=False,
+    ),
+    _place(
+        rf"\b((?i:corner|intersection)\sof\s)(?:{CAPITAL}|\d{{1,3}}(?:st|nd|rd|th))\s(?:and|&)\s"
+        rf"(?:{CAPITAL}|\d{{1,3}}(?:st|nd|rd|th))",
+        r"\1[place]",
+    ),
+    _place(
         rf"\b(?:(?:{CAPITAL})\s+){{1,3}}{part('street without a number')}\b\.?(?:\s\d{{1,4}}\b)?",
         lambda m: m[0] if is_no_name(m[0].split()[0]) and len(m[0].split()) < 3 else "[place]",
     ),
@@ -44,7 +55,7 @@ _STREETS = (
     ),
     _place(
         rf"\b(?:\d{{1,4}}(?:\s?bis)?,?\s+)?{part('street before its name')}\s+(?:{part('of the')}\s?){{0,3}}"
-        rf"[{UPPER}][\w'’-]+(?:\s[{UPPER}][\w'’-]+){{0,3}}(?:,?\s(?:n[º°]?\s?)?\d{{1,4}}[a-z]?\b)?(?:,?"
+        rf"[{UPPER}][\w'’-]+(?:\s[{UPPER}][\w'’-]+){{0,3}}(?:,?\s(?:n[º°]?\s?)?\d{{1,4}}[a-z]?(?:/\d{{1,4}}[a-z]?)?\b)?(?:,?"
         rf"\s\d{{5}}\b(?:\s(?-i:[{UPPER}])[\w'’-]+)?)?",
         lambda m: m[0] if not re.search(r"\d|^(?:rue|calle|rua|ul)", m[0], re.I) else "[place]",
         cased=False,
@@ -122,6 +133,12 @@ _INSTITUTIONS = (
         lambda m: _whose(m[0]),
     ),
     _institution(rf"\bst\.?\s+(?:[a-z]+\s){{0,1}}[a-z]+(?:['’]?s)?\s+{part('institution of a saint')}\b", cased=False),
+    # "at St. Thomas'", without what it is.
+    _institution(
+        rf"\b((?i:at|to|in|from)\s)(?:St|Saint)\b\.?\s(?=[^\W\d_]+(?:['’]s|s['’])(?!\w)){CAPITAL}['’]?"
+        r"(?!\s(?:wort|Day|Eve|dance|fire))",
+        r"\1[institution]",
+    ),
     _institution(rf"\b{part('famous institution')}\b"),
     _institution(
         rf"\b[{UPPER}][a-zà-ÿ'’]{{1,40}}(?:\s[{UPPER}][a-zà-ÿ'’]+)?\s{part('name of a hospital')}(?:\s"
@@ -185,14 +202,17 @@ def _employer(name: str, before: str) -> str:
 
 # --- Towns ------------------------------------------------------------------------------------------------------------
 
+_SMALL = "a-zß-öø-ÿ"
 _CAPITALISED = re.compile(rf"(?:{CAPITAL})(?:\s(?:{CAPITAL}))*")
 _BEFORE_PLACE = re.compile(rf"\b{part('before a town')}\s$", re.IGNORECASE)
 _HOME = re.compile(
     rf"\b((?i:{part('somebody')}\s(?:\w+\s)?{part('lives')}|living|raised|born|based|residing|located|stationed"
-    rf"|{part('comes from')}(?:\soriginally)?(?=\sfrom)|{part('kind of place')}(?:\scalled)?)\s(?i:(?:out|up"
+    rf"|{part('comes from')}(?:\soriginally)?(?=\sfrom)|{part('kind of place')}(?:\scalled)?"
+    rf"|{part('in a town in small letters')}(?=\s(?:in|near|to|from)\s(?-i:[{_SMALL}])))\s(?i:(?:out|up"
     r"|down|over|back|just|right|here|around)\s)?(?:(?:in|at|near|to|from|outside|of|around|on|called|by)\s)?"
     rf"(?:(?:a|the)\s(?:\w+\s){{0,2}}(?:town|village|city|suburb)\s(?:of|called|near|outside|named)\s)?)"
-    rf"({CAPITAL}(?:[\s-](?:on|upon|le|la|de|of|am|under|in|the)[\s-]{CAPITAL}|\s{CAPITAL}){{0,3}})"
+    rf"({CAPITAL}(?:[\s-](?:on|upon|le|la|de|of|am|under|in|the)[\s-]{CAPITAL}|\s{CAPITAL}){{0,3}}"
+    rf"|[{_SMALL}][{_SMALL}'’.-]+(?:\s[{_SMALL}'’.-]+){{0,2}}(?![^\W_]))"
 )
 
 
@@ -200,10 +220,24 @@ def _home(match: re.Match[str]) -> str:
     said = match[2]
     if not re.search(r"\b(?:in|at|near|to|from|outside|of|around|on|called|by|named)\s$", match[1]):
         return match[0]
+    if not said[0].isupper():
+        name = _small_town(said)
+        return f"{match[1]}[place]{said[len(name) :]}" if name else match[0]
     first = said.split()[0]
     if is_no_name(first) or is_medical(first) or said.casefold() in coarse() or first.casefold() in coarse():
         return match[0]
     return f"{match[1]}[place]"
+
+
+def _small_town(said: str) -> str:
+    """The town with which words begin that are written small, or "": only a known one, and none that is a word too."""
+    words = said.split(" ")
+    for length in range(len(words), 0, -1):
+        name = " ".join(words[:length]).rstrip(".-'’")
+        single = length == 1 and (name in listed("no town") or is_no_name(name) or is_medical(name))
+        if not single and name in town_names():
+            return name
+    return ""
 
 
 def _built(match: re.Match[str]) -> str:

@@ -22,6 +22,8 @@ _PUBLIC = re.compile(
     | \b{part("public code")}(?:\s(?:code|number|no\.?|id)s?)?[\s:#]{{1,3}}
       (?:[a-z]\d\d[a-z]{{2}}\d\d\b|[a-z]{{0,2}}\d[\d.-]{{2,18}}(?:\d|[a-z]\b))
     | \b{part("brand")}(?!\w)
+    | (?<!\bby\s)(?<!\btold\s)(?<!\bto\s)(?<!\bdr\s)(?<!\bdr\.\s)
+      (?-i:M(?:b?\.|b|orbus)\s?{part("disease after its M.")})\b
     | (?<![\w@./-]){part("public number")}(?![\w@/-]|\.\w)
     | \b{part("measured")}{_IS}(?!{_PHONE}){_VALUE}(?:(?:\s?,)?\s{_VALUE}){{0,11}}(?![\w/-])
     | \bo[dsu][\s:]{{1,2}}{_DIOPTRES}(?:\s?/?\s?{_DIOPTRES})?(?:\s?x\s?\d{{1,3}})?\b

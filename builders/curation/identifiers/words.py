@@ -2,7 +2,8 @@
 
 `names.csv` holds first and last names of many languages; those of them that are also a word, a drug, a disease or an
 organ (`word`); capitalised words that are nobody's name (`none`); words that follow "dr" without being a name
-(`after dr`); species whose initial looks like a person's (`species`); and companies that are such words (`company`).
+(`after dr`); species whose initial looks like a person's (`species`); companies that are such words (`company`); and
+towns that are words (`no town`).
 Patterns of words are in `parts.csv`.
 """
 
@@ -25,7 +26,7 @@ _SO_ENDING = r"[a-z]+(?:itis|osis|oma|pathy|algia|emia|aemia|uria|plasia|trophy|
 _JOINED = r"['’]?s?(?:[-–][^\W\d_]+['’]?s?){0,2}\s+"
 _AFTER = re.compile(rf"{_JOINED}(?:{_KIND}\s)?(?:{part('head of a medical name')}|{_SO_ENDING})\b")
 _SURELY_AFTER = re.compile(
-    rf"{_JOINED}(?:{_KIND}\s)?(?:diseases?|syndromes?|disorder|palsy|sign|nodules?|phenomenon"
+    rf"{_JOINED}(?:{_KIND}\s)?(?:diseases?|syndromes?|disorder|palsy|sign|criteria|nodules?|phenomenon"
     rf"|lymphoma|sarcoma|tumou?r|fracture|contracture|{_SO_ENDING})\b"
 )
 _PARTS = re.compile(rf"\b{part('organ of somebody')}\sof\s(?:the\s)?$", re.IGNORECASE)
