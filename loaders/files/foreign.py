@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from ast import literal_eval
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -129,12 +130,16 @@ def texts_of(value: object, mark: str = "") -> list[Any]:
 
 
 def _opened(value: object, depth: int = 0) -> Any:
-    """The value with the JSON texts in it parsed, as deep as a record goes."""
+    """The value with the JSON texts in it parsed, as deep as a record goes, and those that pandas makes of objects and
+    lists when it writes a CSV: as Python writes them."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") and depth < 4:
-        try:
-            return _opened(json.loads(value), depth + 1)
-        except (ValueError, RecursionError):
-            return value
+        for parse in (json.loads, literal_eval):
+            try:
+                found = parse(value)
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+            return _opened(found, depth + 1) if isinstance(found, dict | list) else value
+        return value
     if isinstance(value, Mapping):
         return {str(name): _opened(inner, depth) for name, inner in value.items()}
     if isinstance(value, list | tuple):

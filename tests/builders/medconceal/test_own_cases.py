@@ -84,8 +84,8 @@ def written(folder: Path, kind: str, rows: list[dict[str, Any]]) -> Path:
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
             for row in rows:
-                cells = {name: json.dumps(v) if isinstance(v, dict | list) else v for name, v in row.items()}
-                writer.writerow(cells)
+                # A list as pandas leaves it to Python to write.
+                writer.writerow({name: json.dumps(v) if isinstance(v, dict) else v for name, v in row.items()})
     elif kind == "yaml":
         path.write_text(yaml.safe_dump(rows, allow_unicode=True), encoding="utf-8")
     else:
