@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -347,12 +347,19 @@ def _checked(told: _Line, dialogue: Transcript, where: str) -> Episode:
     assert trace is not None
     own = tuple(concern.category for concern in profile.hidden_concerns)
     said = tuple((exchange.clinician, exchange.patient) for exchange in trace.exchanges)
+    revealed, addressed = (
+        {concern: exchange.turn for exchange in trace.exchanges for concern in moved(exchange)}
+        for moved in (attrgetter("revealed"), attrgetter("addressed"))
+    )
     same = {
         "case": trace.case_id == told.case,
         "task": trace.task == told.task,
         "concerns": trace.categories == own and trace.primary == profile.intervention.primary_concern,
         "words": said == dialogue.turns,
         "reason for stopping": told.stopped in (None, trace.stopped),
+        "outcome": trace.states == tuple(one.state for one in trace.exchanges[-1].traces)
+        and trace.reveal_turns == tuple(map(revealed.get, range(len(own))))
+        and trace.address_turns == tuple(map(addressed.get, range(len(own)))),
     }
     if wrong := [name for name, agrees in same.items() if not agrees]:
         raise InputError(
