@@ -39,7 +39,7 @@ def command(
         if is_there(file):
             expected = "a file name that does not exist yet"
             raise InputError(file, found="already exists", expected=expected, do=NAME_ANOTHER)
-        write_whole(file, template().encode())
+        write_whole(file, template().encode(), private=True)  # what patients hide goes into it
         output.print(f"Fill it in, then: bedside cases new CASES.yaml --from {file}")
         return
     if filled is None and not sys.stdin.isatty():

@@ -489,6 +489,7 @@ def test_a_template_is_filled_in_and_its_release_is_kept(tmp_path: Path, capsys:
     pytest.importorskip("phonenumbers")
     blank, ours, out = tmp_path / "blank.yaml", tmp_path / "ours.yaml", tmp_path / "out"
     assert execute(["cases", "new", str(blank), "--template"]) == 0 and blank.read_text() == template()
+    assert blank.stat().st_mode & 0o077 == 0
     assert execute(["cases", "new", str(ours), "--from", str(blank)]) == 2
     told = " ".join(capsys.readouterr().err.split())
     assert f"{blank}: case number 1" in told and "it lacks case_id, demographics.name," in told
