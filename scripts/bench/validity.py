@@ -21,21 +21,21 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr  # type: ignore[import-untyped, unused-ignore]
 
+from baselines.dialogue.game import ScriptedAgent
 from baselines.medconceal.acceptance import play_scripted
 from baselines.medconceal.clinician_scripted import CLINICIANS, Line, agent
+from baselines.medconceal.fitting import auc
 from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.judge_rules import judge
 from baselines.medconceal.judgement import JudgedEpisode
-from baselines.medconceal.metrics import came_near, measures
+from baselines.medconceal.metrics import measures
 from baselines.medconceal.policy import BEDSIDE, PAPER, PolicyConfig
 from baselines.medconceal.probes import label_probe
-from baselines.medconceal.record import ADDRESSED, HIDDEN
 from baselines.medconceal.rules import turn_quality
 from baselines.medconceal.simulation import Simulated, reveal_rate, success_rate
 from builders.medconceal.compose import composed
@@ -99,13 +99,9 @@ def _scripted(cases: Sequence[PatientProfile]) -> list[tuple[str, Callable[[Poli
     """Scripted clinicians, with the credit that a checklist gets which guesses and reveals nothing."""
 
     def of(task: Task, name: str, *columns: str) -> Callable[[PolicyConfig], str]:
-        def value(policy: PolicyConfig) -> str:
-            game = task_game(Rules(task, policy=policy, evaluator="rules", patient="template"))
-            played = play_scripted(game, cases, CLINICIANS[name])
-            by_name = {one.name: one.value for one in measures([JudgedEpisode(each, judge(each)) for each in played])}
-            return " / ".join(f"{by_name[column] or 0:.2f}" for column in columns)
-
-        return value
+        return lambda policy: " / ".join(
+            f"{value:.2f}" for value in _outcomes(task, policy, cases, CLINICIANS[name], columns)
+        )
 
     credit = ("Reveal Rate", "Process-grounded Fine F1", "Fine F1", "Coarse F1", "Coarse F1 of four blind guesses")
     return [
@@ -118,9 +114,9 @@ def _scripted(cases: Sequence[PatientProfile]) -> list[tuple[str, Callable[[Poli
 def agreement(scores: Sequence[float], quality: Sequence[float]) -> tuple[float, float]:
     """Scores and ratings: rank correlation, and how often a good one (4, 5) stands above a bad one (1, 2)."""
     found, rated = np.array(scores), np.array(quality)
-    good, bad = found[rated >= 4], found[rated <= 2]
-    above = [(one > bad).mean() + (one == bad).mean() / 2 for one in good]
-    return float(spearmanr(found, rated)[0]), float(np.mean(above))
+    told_apart = abs(rated - 3) >= 1
+    above = auc(found[told_apart], rated[told_apart] > 3)
+    return float(spearmanr(found, rated)[0]), np.nan if above is None else above
 
 
 def of_turns(turns: Sequence[dict[str, Any]]) -> list[tuple[str, Callable[[PolicyConfig], str]]]:
@@ -149,7 +145,10 @@ def ranked(path: Path, cases: Sequence[PatientProfile]) -> list[Row]:
     for task in TASKS:
         own = sorted(authored[task], key=lambda clinician: clinician["rank"])
         ranks = [-one["rank"] for one in own]
-        got = [[_outcomes(task, policy, cases, one["turns"]) for one in own] for policy in (PAPER, BEDSIDE)]
+        got = [
+            [_outcomes(task, policy, cases, agent(_authored(one["turns"])), OUTCOMES[task]) for one in own]
+            for policy in (PAPER, BEDSIDE)
+        ]
         head = OUTCOMES[task][0]
         orders: tuple[tuple[str, Callable[[Outcomes], tuple[float, ...]]], ...] = (
             (head, lambda one: one[:1]),
@@ -173,16 +172,14 @@ OUTCOMES: dict[Task, tuple[str, ...]] = {
 }
 
 
-def _outcomes(task: Task, policy: PolicyConfig, cases: Sequence[PatientProfile], turns: Sequence[str]) -> Outcomes:
-    """What a written clinician gets, by `OUTCOMES`."""
+def _outcomes(
+    task: Task, policy: PolicyConfig, cases: Sequence[PatientProfile], clinician: ScriptedAgent, columns: Sequence[str]
+) -> Outcomes:
+    """What a scripted clinician gets, by the names of numbers; those without a case count as 0."""
     game = task_game(Rules(task, policy=policy, evaluator="rules", patient="template"))
-    played = play_scripted(game, cases, agent(_authored(turns)))
-    near = [value for episode in played for value in came_near(episode)]
-    if task == "confirmation":
-        states = [state for episode in played for state in episode.states]
-        return sum(state != HIDDEN for state in states) / len(states), fmean(near)
-    states = [episode.states[episode.primary] for episode in played]
-    return states.count(ADDRESSED) / len(states), sum(state != HIDDEN for state in states) / len(states), fmean(near)
+    judged = [JudgedEpisode(one, judge(one)) for one in play_scripted(game, cases, clinician)]
+    values = {one.name: one.value for one in measures(judged)}
+    return tuple(values[name] or 0.0 for name in columns)
 
 
 def _order(ranks: Sequence[int], places: Sequence[int]) -> str:
