@@ -134,6 +134,7 @@ CONTEXTS = _contexts(
         r"\[name\](?:\s?[(\[][^()\[\]\n]{1,12}[)\]])?(?:,\s(?:and\s)?|\s(?:and|&)\s)NAME(?=\s?[(\[]\d{1,2}\b)",
         _by_position_alone,
     ),
+    (r"\[name\](?:,\s(?:and\s)?|\s(?:and|&)\s)NAME", lambda word: is_listed(word) and known(word, "first")),
     (rf"\b(?i:{_KIN})\sNAME(?=\s|[.,;!?)'’]|$)", is_listed),
     (
         r"\b(?i:(?:my|his|her|their|whose|our|the|baby['’]?s?|dog['’]?s?)\s(?:\w+\s)?(?:sur|first\s|last\s|full\s"
@@ -187,7 +188,7 @@ LOWERED = _contexts(
     (rf"(?<![\w'’-])(?i:{part('title in small letters')})\b\.?[ \t]LOWER", sure),
     (r"(?<![\w'’-])(?i:dr|mrs|mr)\b\.?[ \t]LOWER", _no_plain_word),
     (
-        rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,1}}?(?i:{_KIN})(?:,|['’]s\sname\s(?i:is|was)|\s(?i:named|called))?\sLOWER",
+        rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,1}}?(?i:{_KIN})(?:,\s|['’]s\sname\s(?i:is|was)\s|\s(?i:named|called)\s|\s\(|\s)LOWER",
         _surely_first,
     ),
     (

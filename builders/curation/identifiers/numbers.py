@@ -44,8 +44,8 @@ DATES = (
         r"\g<before>[date]",
     ),
     _date(
-        rf"(?P<before>{_EVENT}(?:\s(?:is|was|on|for|the|of|from)){{0,3}}\s)\d{{1,2}}[/.]\d{{1,2}}(?![\w"
-        rf"/.%]|\s?(?:mg|ml|mmhg|pain|times))",
+        rf"(?P<before>{_EVENT}(?:\s(?:is|was|on|for|the|of|from)){{0,3}}\s)\d{{1,2}}[/.]\d{{1,2}}(?![\w/%]"
+        r"|\.\d|\s?(?:mg|ml|mmhg|pain|times))",
         r"\g<before>[date]",
     ),
     _date(rf"\b{_DAY}\s(?:of\s|de\s)?{_MONTH},?\s(?:of\s|de\s)?{_YEAR}\b", _year),
@@ -130,8 +130,8 @@ RECORDS = (
     ),
     _number(
         rf"\b((?:{part('plate of a car')})(?:\s(?:number|is|was|reads?|no\.?|with|my))*[\s:=,(]*[\"“'‘]?)"
-        r"(?![CTLS]\d{1,2}\b)(?=[A-Z0-9ÄÖÜ\s-]*\d)(?=[A-Z0-9ÄÖÜ\s-]*[A-ZÄÖÜ])[A-Z0-9ÄÖÜ]{1,4}(?:[\s-][A-Z0-9]{1,5}){0,3}"
-        r"(?![A-Za-z])(?<=[A-Z0-9]{2})",
+        r"(?![CTLS]\d{1,2}\b)(?=[A-Z0-9ÄÖÜ\s-]*\d)(?=[A-Z0-9ÄÖÜ\s-]*[A-ZÄÖÜ])[A-Z0-9ÄÖÜ]{1,8}(?:[\s-][A-Z0-9]{1,5}){0,3}"
+        r"(?![A-Za-z0-9])(?<=[A-Z0-9]{2})",
         lambda m: m[1] + _if_plate(m[0][len(m[1]) :]),
         cased=True,
     ),

@@ -11,7 +11,7 @@ from collections import Counter
 from functools import partial
 
 from builders.curation.identifiers.rules import CAPITAL, UPPER, Rule, masked, part, rule
-from builders.curation.identifiers.words import coarse, is_medical, is_no_name, listed, names_a_thing, town_names
+from builders.curation.identifiers.words import coarse, is_medical, is_no_name, is_town, listed, names_a_thing
 
 _place = partial(rule, "place", cased=True)
 _institution = partial(rule, "institution", cased=True)
@@ -50,12 +50,12 @@ _STREETS = (
     ),
     _place(r"\b\d{1,3}(?:st|nd|rd|th)\s(?:Street|Avenue|Ave|St)\b"),
     _place(
-        rf"\b[{UPPER}]\w{{1,40}}{part('ending of a street')}\s\d{{1,4}}\s?[a-z]?\b(?:,?\s\d{{4,5}}"
+        rf"\b[{UPPER}]\w{{1,40}}{part('ending of a street')}\s\d{{1,4}}(?:\s?[a-z])?\b(?:,?\s\d{{4,5}}"
         rf"(?:\s[A-Z]{{2}})?\s{CAPITAL})?"
     ),
     _place(
         rf"\b(?:\d{{1,4}}(?:\s?bis)?,?\s+)?{part('street before its name')}\s+(?:{part('of the')}\s?){{0,3}}"
-        rf"[{UPPER}][\w'’-]+(?:\s[{UPPER}][\w'’-]+){{0,3}}(?:,?\s(?:n[º°]?\s?)?\d{{1,4}}[a-z]?(?:/\d{{1,4}}[a-z]?)?\b)?(?:,?"
+        rf"[{UPPER}][\w'’-]+(?:\s[{UPPER}][\w'’-]+){{0,3}}(?:,?\s(?:n[º°]?\s?)?\d{{1,4}}[a-z]?(?:/\d{{1,4}}[a-z]?|\sm\.\s?\d{{1,3}})?\b)?(?:,?"
         rf"\s\d{{5}}\b(?:\s(?-i:[{UPPER}])[\w'’-]+)?)?",
         lambda m: m[0] if not re.search(r"\d|^(?:rue|calle|rua|ul)", m[0], re.I) else "[place]",
         cased=False,
@@ -100,9 +100,9 @@ _POSTCODES = (
         cased=False,
     ),
     _place(
-        rf"\b(?:[DFACHI]-?)?\d{{4,5}}\s(?!IU|MG|ML|KG|UI)(?:[A-Z]{{2}}\s)?(?={CAPITAL})[{UPPER}][a-zà-ÿ"
+        rf"\b(?:[DFACHI]-?)?(?:\d{{4,5}}|\d\d-\d{{3}})\s(?!IU|MG|ML|KG|UI)(?:[A-Z]{{2}}\s)?(?={CAPITAL})[{UPPER}][a-zà-ÿ"
         rf"]{{3,}}(?:[-\s](?:am|an\sder|sur|en|le|la|de)?[-\s]?[{UPPER}][a-zà-ÿ]+)?\b",
-        lambda m: "[place]" if _is_town(m[0]) else m[0],
+        lambda m: "[place]" if _with_town(m[0]) else m[0],
     ),
     _place(
         rf"\b{CAPITAL}(?:\s{CAPITAL}){{0,2}},\s(?:(?!OR\b|IN\b|ME\b|OK\b|ON\b|AB\b|ID\b|PA\b|MS\b|MD\b"
@@ -235,7 +235,7 @@ def _small_town(said: str) -> str:
     for length in range(len(words), 0, -1):
         name = " ".join(words[:length]).rstrip(".-'’")
         single = length == 1 and (name in listed("no town") or is_no_name(name) or is_medical(name))
-        if not single and name in town_names():
+        if not single and is_town(name):
             return name
     return ""
 
@@ -264,14 +264,13 @@ _HOMES = (
 def without_places(text: str, counts: Counter[str]) -> str:
     """The text without streets, postcodes, institutions, employers and towns. Raises: MissingExtra."""
     text = masked(text, (*_STREETS, *_POSTCODES, *_INSTITUTIONS, *_EMPLOYERS, *_HOMES), counts)
-    towns = town_names()
 
     def mask(match: re.Match[str]) -> str:
         words = match[0].split()
         for length in range(min(4, len(words)), 0, -1):
             for start in range(len(words) - length + 1):
                 name = " ".join(words[start : start + length])
-                if name.casefold() not in towns:
+                if not is_town(name):
                     continue
                 # A one-word town is also a surname or a word: it needs "in", "from" … before it.
                 before = text[: match.start()] if start == 0 else " ".join(words[:start]) + " "
@@ -287,6 +286,6 @@ def without_places(text: str, counts: Counter[str]) -> str:
     return _CAPITALISED.sub(mask, text)
 
 
-def _is_town(said: str) -> bool:
+def _with_town(said: str) -> bool:
     name = said.split(maxsplit=1)[1]
-    return name.casefold() in town_names() or name.split()[0].casefold() in town_names()
+    return is_town(name) or is_town(name.split()[0])

@@ -2,9 +2,8 @@
 
 `names.csv` holds first and last names of many languages; those of them that are also a word, a drug, a disease or an
 organ (`word`); capitalised words that are nobody's name (`none`); words that follow "dr" without being a name
-(`after dr`); species whose initial looks like a person's (`species`); companies that are such words (`company`); and
-towns that are words (`no town`).
-Patterns of words are in `parts.csv`.
+(`after dr`); species whose initial looks like a person's (`species`); companies that are such words (`company`); towns
+by their own names (`town`), and such as are words (`no town`). Patterns of words are in `parts.csv`.
 """
 
 from __future__ import annotations
@@ -98,11 +97,17 @@ def coarse() -> frozenset[str]:
     return frozenset(names) | listed("coarse")
 
 
+def is_town(name: str) -> bool:
+    """Whether it is a town of 15,000 people and more, also without its accents; a state or country of the same name is
+    coarse enough to stay."""
+    return name.casefold() in _towns() or plain(name) in _towns()
+
+
 @cache
-def town_names() -> frozenset[str]:
-    """Towns of 15,000 people and more; a state or country of the same name is coarse enough to stay."""
+def _towns() -> frozenset[str]:
     towns = {town["name"].casefold() for town in _places().get_cities().values()}
-    return frozenset(name for name in towns if len(name) > 2 and name not in coarse()) | {"nyc", "new york city"}
+    towns |= {plain(name) for name in towns if len(name) > 5}  # shorter ones become words: "Colón", "Čačak"
+    return frozenset(name for name in towns if len(name) > 2 and name not in coarse()) | listed("town")
 
 
 @cache

@@ -112,6 +112,19 @@ from tests.parts.planted import FOLDER, Post, medical, posts
         ("I was at St. Thomas' and then Mass Gen", "I was at [institution] and then [institution]", {"institution": 2}),
         ("Rich (my husband) and Will told me", "[name] (my husband) and [name] told me", {"name": 2}),
         ("mike here, hi. im sarah 25f. ty, jen", "[name] here, hi. im [name] 25f. ty, [name]", {"name": 3}),
+        (
+            "I'm Lizzie, with my mum (jackie), my twins Ollie and Max",
+            "I'm [name], with my mum ([name]), my twins [name] and [name]",
+            {"name": 4},
+        ),
+        (
+            "my license plate is 8XYZ123, n° sécu 2 91 07 69 123 456 78",
+            "my license plate is [number], n° sécu [number]",
+            {"number": 2},
+        ),
+        ("I live in Krakow, ul. Piękna 18 m. 4, 31-042 Kraków", "I live in [place], [place], [place]", {"place": 3}),
+        ("80331 München, Goethestr. 22 in 60313 Frankfurt", "[place], [place] in [place]", {"place": 3}),
+        ("admitted 3/14.", "admitted [date].", {"date": 1}),
         ("send it by cashapp $janedoe", "send it by cashapp $[user]", {"user": 1}),
         ("I'm 94 and alone. I am 97.", "I'm over 89 and alone. I am over 89.", {"age": 2}),
         (
@@ -181,6 +194,7 @@ def test_what_the_rules_are_known_to_miss_and_to_take_by_mistake() -> None:
         "i live in pain and in time i moved to mobile sales, im from the us, at St. John's wort",
         "card ending in March, visa ended in 2019, last four digits normal, last 4 A1cs: 6.1, 6.3",
         "as in Smith et al. Lancet 2014, per os. 500 mg",
+        "my Mac crashed, a Cam boot, Cat scratch fever, my Bill was high, an Oz of fluid, pain on Monday 7/10",
         "I am of Ashkenazi Jewish descent, with S1Q3T3 on the ECG",
         "Serum NT 1200 pg/ml, Last ACT 2019, Vitamin D OR 50000 IU",
     ],
