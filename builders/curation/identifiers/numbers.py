@@ -132,7 +132,7 @@ RECORDS = (
         rf"\b((?:{part('plate of a car')})(?:\s(?:number|is|was|reads?|no\.?|with|my))*[\s:=,(]*[\"“'‘]?)"
         r"(?![CTLS]\d{1,2}\b)(?=[A-Z0-9ÄÖÜ\s-]*\d)(?=[A-Z0-9ÄÖÜ\s-]*[A-ZÄÖÜ])[A-Z0-9ÄÖÜ]{1,8}(?:[\s-][A-Z0-9]{1,5}){0,3}"
         r"(?![A-Za-z0-9])(?<=[A-Z0-9]{2})",
-        lambda m: m[1] + _if_plate(m[0][len(m[1]) :]),
+        lambda m: m[1] + _if_long(m[0][len(m[1]) :], 4, 10),
         cased=True,
     ),
     _number(
@@ -197,14 +197,9 @@ LONG = (
 )
 
 
-def _if_long(said: str, least: int) -> str:
+def _if_long(said: str, least: int, most: int = 200) -> str:
     """The mark of a number if it has enough letters and digits, otherwise the text itself."""
-    return "[number]" if sum(map(str.isalnum, said)) >= least and any(map(str.isdigit, said)) else said
-
-
-def _if_plate(said: str) -> str:
-    """The mark of a number for something that may be on a plate: four to ten letters and digits."""
-    return "[number]" if 4 <= sum(map(str.isalnum, said)) <= 10 and any(map(str.isdigit, said)) else said
+    return "[number]" if least <= sum(map(str.isalnum, said)) <= most and any(map(str.isdigit, said)) else said
 
 
 # Two small letters before a blank are a word: "on 14.03.87 and 14-03-87 it".
