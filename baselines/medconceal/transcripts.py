@@ -357,7 +357,7 @@ def _checked(told: _Line, dialogue: Transcript, where: str) -> Episode:
         "concerns": trace.categories == own and trace.primary == profile.intervention.primary_concern,
         "words": said == dialogue.turns,
         "reason for stopping": told.stopped in (None, trace.stopped),
-        "outcome": trace.states == tuple(one.state for one in trace.exchanges[-1].traces)
+        "outcome": trace.states == tuple(one.state for last in trace.exchanges[-1:] for one in last.traces)
         and trace.reveal_turns == tuple(map(revealed.get, range(len(own))))
         and trace.address_turns == tuple(map(addressed.get, range(len(own)))),
     }
