@@ -108,7 +108,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if not here or not there:
         return outcome
     same = [(m.value, m.event) for m in here] == [(m.value, m.event) for m in there] and in_order(expert, lay)
-    turned = None if same else _turned(expert, here, lay, there)
+    turned = None if same else _turned(expert, lay)
     if not same and (turn := _of_one_event(expert, here, lay, there)):
         outcome.add("changed", turn, Basis.CONTRADICTED)
         return outcome
@@ -256,20 +256,18 @@ class _Turned(NamedTuple):
     sure: bool
 
 
-def _turned(expert: Reading, here: list[Moment], lay: Reading, there: list[Moment]) -> _Turned | None:
+def _parted(reading: Reading) -> list[tuple[Moment, dict[str, float], dict[str, float]]]:
+    """The times before and after an event, each with what stands in the event alone, and in the rest alone."""
+    ends = ((moment, *_ends(reading, moment)) for moment in reading.get(moments) if moment.value != DURING)
+    return [(moment, *only(event, rest)) for moment, event, rest in ends if event]
+
+
+def _turned(expert: Reading, lay: Reading) -> _Turned | None:
     """Two moments of the same event on different sides of it: earlier in one text is later in the other."""
-    for one in here:
-        event, rest = _ends(expert, one)
-        if not event or one.value == DURING:
-            continue
-        own, other_own = only(event, rest)
+    for one, own, other_own in expert.get(_parted):
         found = ""
         straight = crossed = 0.0
-        for other in there:
-            lay_event, lay_rest = _ends(lay, other)
-            if not lay_event or other.value == DURING:
-                continue
-            to_event, to_rest = only(lay_event, lay_rest)
+        for other, to_event, to_rest in lay.get(_parted):
             direct = likeness(own, to_event), likeness(other_own, to_rest)
             reverse = likeness(own, to_rest), likeness(other_own, to_event)
             if one.value == other.value:  # "A after B", "B after A": both have to stand at the other end
