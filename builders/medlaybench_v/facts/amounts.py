@@ -6,6 +6,7 @@ from builders.medlaybench_v.facts.binding import Placed, exchanged, turned
 from builders.medlaybench_v.facts.bounds import ABOVE, BELOW
 from builders.medlaybench_v.facts.leftover import told_anew
 from builders.medlaybench_v.facts.markers import markers
+from builders.medlaybench_v.facts.numerals import in_figures
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.phrases import named
 from builders.medlaybench_v.facts.quantities import Quantity, quantities
@@ -262,7 +263,7 @@ _LIKENED = frozenset("half third quarter twice double fingertip pea grape".split
 
 
 def _is_digit(quantity: Quantity) -> bool:
-    return quantity.text[:1].isdigit()
+    return in_figures(quantity.text)
 
 
 _DIGITS_OF_THE_BODY = frozenset("little big thumb pinky ring index forefinger great".split())

@@ -24,6 +24,11 @@ def with_point(figures: str) -> str:
     return figures.replace(",", "" if thousands else ".")
 
 
+def in_figures(word: str) -> bool:
+    """Whether a word begins as a number in figures of any script: "12", ".5", "33rd"."""
+    return word[:1].isdecimal() or word[:1] == "."
+
+
 def spelled(texts: Sequence[str], gaps: Sequence[str], i: int) -> tuple[float, int]:
     """The value of the number in words that begins at word i, and its last word. `gaps` stand before each word.
 

@@ -15,7 +15,7 @@ from builders.medlaybench_v.facts import words as known
 from builders.medlaybench_v.facts.bounds import DECADE, bound_of
 from builders.medlaybench_v.facts.codes import ISOTOPE, NUMERAL, SCALES, Code, codes_at, grade_at, stage_at
 from builders.medlaybench_v.facts.markers import markers
-from builders.medlaybench_v.facts.numerals import is_dated, is_year, part_of_one, spelled, with_point
+from builders.medlaybench_v.facts.numerals import in_figures, is_dated, is_year, part_of_one, spelled, with_point
 from builders.medlaybench_v.facts.reading import OfWords, Reading
 from builders.medlaybench_v.facts.spine import ENDS_OF_SPINE, VERTEBRAL, end_of_spine
 from builders.medlaybench_v.facts.units import SHORT, UNITS, thermometer, unit_after
@@ -26,6 +26,7 @@ _FRACTIONS = {
     "half": 0.5, "third": 1 / 3, "thirds": 1 / 3, "quarter": 0.25, "quarters": 0.25, "tenth": 0.1, "tenths": 0.1,
     "fourths": 0.25, "fifths": 0.2, "sixths": 1 / 6, "sevenths": 1 / 7, "eighths": 0.125, "ninths": 1 / 9,
 }  # fmt: skip
+_SIGNS = {"½": 0.5, "⅓": 1 / 3, "⅔": 2 / 3, "¼": 0.25, "¾": 0.75}
 _PARTS = {"fourth": 0.25, "fifth": 0.2, "sixth": 1 / 6, "seventh": 1 / 7, "eighth": 0.125, "ninth": 1 / 9, "tenth": 0.1}
 _LOOSE = {
     "both": 2, "pair": 2, "twin": 2, "twins": 2, "couple": 2, "either": 2, "double": 2, "twice": 2, "doubled": 2,
@@ -120,7 +121,7 @@ class _Reader:
     def _ends_in_unit(self, quantity: Quantity) -> bool:
         """Whether an amount has its unit: "a woman of 30, 33 weeks pregnant" tells two times."""
         word = self.texts[quantity.last]
-        return not word[0].isdigit() and word not in known.CARDINALS
+        return not in_figures(word) and word not in known.CARDINALS
 
     # ------------------------------------------------------------------------------------------------ what stands where
 
@@ -131,12 +132,14 @@ class _Reader:
     def _at(self, i: int) -> int:
         """Read what begins at word i; the index of the first word behind it."""
         word = self.texts[i]
-        if word[0] in _DIGITS:
+        if in_figures(word):
             return self._digits(i)
         if word in known.CARDINALS or word in ("hundred", "thousand", "dozen", "one", "zero", "million"):
             return self._spelled(i)
         if word in ("a", "an", "half", "quarter", "twice", "couple", "fortnight") or word in _LOOSE:
             return self._loose(i)
+        if word in _SIGNS:
+            return self._fraction(i, i, _SIGNS[word])
         if word in _FOLD:
             return self._add("fold", float(_FOLD[word]), 1.0, i, i)
         if word in _DECADES and (word.endswith("arian") or _OWN & {self.word(i - 1), self.word(i - 2)}):
@@ -240,8 +243,8 @@ class _Reader:
             return self._add("time", value * 7 + float(days), 1.0, i, i + 3, raw=value)  # 28+4 weeks
         if following == "and" and self.word(i + 2) == "a" and self.word(i + 3) in _FRACTIONS:
             return self._with_unit(i, i + 3, value + _FRACTIONS[self.word(i + 3)], 0.5)
-        if following == "½":
-            value += 0.5
+        if following in _SIGNS:
+            return self._with_unit(i, i + 1, value + _SIGNS[following], 0.5)
         return self._with_unit(i, i, value, step)
 
     def _with_unit(self, first: int, last: int, value: float, step: float) -> int:
@@ -446,6 +449,7 @@ def _may_count(word: str) -> bool:
         or word in _ORDINALS
         or word in _DECADES
         or word in _FOLD
+        or word in _SIGNS
         or any(char.isdigit() for char in word)
         or NUMERAL.match(word) is not None
     )
@@ -476,7 +480,6 @@ _LARGEST = 1e99  # of digits without end, so that none is infinite
 _FOLD = {f"{word}fold": value for word, value in known.CARDINALS.items()}
 _POWERS = {"thousand": 1e3, "million": 1e6}
 _MILLIMETRES = frozenset("mm millimetre millimetres millimeter millimeters".split())
-_DIGITS = frozenset("0123456789")
 _BEGINNINGS = frozenset(
     "hundred thousand dozen one zero million a an half quarter twice couple fortnight day next following right first "
     "last final middle early late mid lowest bottom lowermost top uppermost topmost highest".split()

@@ -20,7 +20,7 @@ Value = TypeVar("Value")
 _TOKEN = re.compile(
     r"([a-z]++(?![^\W_])"  # nearly all
     r"|\d+(?:[.,]\d+)*(?:st|nd|rd|th)\b"  # 33rd
-    r"|\d+(?:[.,]\d+)*"  # 1.5  1,200
+    r"|(?:(?<![^\s(\[<>≤≥=~×/–−-])\.)?\d+(?:[.,]\d+)*"  # 1.5  1,200  .5
     r"|[a-z]{1,4}\d+[a-z]*(?![a-z0-9])"  # T2 L5 T1WI
     r"|[^\W\d_]+"  # words of any script
     r"|[%°*†#+<>≥≤])"

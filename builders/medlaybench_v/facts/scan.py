@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts import words as known
-from builders.medlaybench_v.facts.numerals import with_point
+from builders.medlaybench_v.facts.numerals import in_figures, with_point
 from builders.medlaybench_v.facts.reading import OfWords, Reading
 from builders.medlaybench_v.facts.units import SHOWN
 
@@ -104,7 +104,7 @@ def _unit(scan: _Scan, j: int) -> str:
         if word in SHOWN:
             # A single letter is a unit only next to its number.
             return SHOWN[word] if len(word) > 1 or scan.gap(j) in ("", " ") else ""
-        if not (word in ("x", "by", "to") or word[0].isdigit()):
+        if not (word in ("x", "by", "to") or in_figures(word)):
             return ""
         j += 1
     return ""
@@ -272,7 +272,7 @@ def _handler(word: str) -> _Handler | None:
     """What reads a word's fact; None for the words that state none, which are nearly all."""
     if word in _EXACT:
         return _EXACT[word]
-    if word[0].isdigit():
+    if in_figures(word):
         return _number
     if any(c.isdigit() for c in word):
         return _code

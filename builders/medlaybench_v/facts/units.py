@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from builders.medlaybench_v.facts.numerals import in_figures
 from builders.medlaybench_v.facts.reading import Reading
 from builders.medlaybench_v.facts.words import CARDINALS, rows
 
@@ -58,7 +59,7 @@ def unit_after(reading: Reading, j: int) -> tuple[int, tuple[str, float]] | None
 
 
 def _is_number(word: str) -> bool:
-    return word[:1].isdigit() or word in CARDINALS
+    return in_figures(word) or word in CARDINALS
 
 
 def thermometer(reading: Reading, j: int) -> str:

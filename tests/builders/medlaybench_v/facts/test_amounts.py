@@ -36,6 +36,7 @@ KEPT = [
     ("Shrunk from 14 mm to 9 mm.", "It went from 14 down to 9 millimetres."),
 ]
 OTHERS = [
+    ("A stone of .5 cm.", "A stone of 5 cm."),
     ("Stenosis of less than 50%.", "A narrowing of more than half."),
     ("26% of the lung.", "About half of the lung."),
     ("The tip reached 60 °C.", "The tip was 60 degrees Fahrenheit warm."),

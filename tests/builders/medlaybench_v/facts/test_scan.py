@@ -17,6 +17,7 @@ def facts(text: str, kind: str) -> list[tuple[str, str]]:
     [
         ("a 2.5 cm mass", [("2.5", "cm")]),
         ("a 2.50-cm mass", [("2.5", "cm")]),
+        ("a .5 cm stone (.25 cm), and .2 x .3 cm", [("0.5", "cm"), ("0.25", "cm"), ("0.2", "cm"), ("0.3", "cm")]),
         ("3 x 4 × 5 cm", [("3", "cm"), ("4", "cm"), ("5", "cm")]),
         ("3 to 5 mm", [("3", "mm"), ("5", "mm")]),
         ("1,200 ml and 1,5 cm", [("1200", "ml"), ("1.5", "cm")]),
