@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from loaders.models.encoders import read_embeddings
 
 IMAGES = "images"
 _LAYERS = (IMAGES, "expert", "layman")
+_TELL, _FITS = 20, 3.0
 _SAME = 1e-3  # how far apart the vectors of one caption may be: half precision
 
 
@@ -71,6 +73,26 @@ def read_own(given: str, captions: Mapping[str, Sequence[str]], *, images: bool)
         texts[register] = _distinct(vectors, said, f"{place}: {register}")
     whole = Embedded(pictures, np.arange(len(pictures)), np.zeros(len(pictures), dtype=np.bool_))
     return OwnEncoder(name, digest.hexdigest()), Embeddings(whole, texts, encoded=0, damaged=0)
+
+
+def out_of_order(made: Embeddings) -> str:
+    """Which two of the images and the captions of a row are no more alike than those of any two rows, as happens if
+    the rows of one are in another order; "" if none, or for fewer rows than can tell.
+
+    By the similarities of the rows and what is expected of them in a random order (Hoeffding, 1951), in
+    O(rows * dimensions ** 2).
+    """
+    of = {IMAGES: made.images, **made.texts}
+    parts = {name: part.rows() for name, part in of.items() if len(part.index) >= _TELL}
+    apart = (f"{one} and {other}" for one, other in combinations(parts, 2) if _fit(parts[one], parts[other]) < _FITS)
+    return next(apart, "")
+
+
+def _fit(one: Vectors, other: Vectors) -> float:
+    """How many standard deviations the mean similarity of the rows is above that in a random order."""
+    one, other = one - one.mean(axis=0), other - other.mean(axis=0)
+    spread = float(np.sum((one.T @ one) * (other.T @ other))) / (len(one) - 1)
+    return float(np.sum(one * other)) / spread**0.5 if spread > 0 else np.inf
 
 
 def _distinct(vectors: Vectors, captions: Sequence[str], where: str) -> Embedded:

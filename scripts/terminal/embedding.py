@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from baselines.medlaybench_v.embeddings import Embeddings, Load, embed
-from baselines.medlaybench_v.own_embeddings import OwnEncoder, read_own
+from baselines.medlaybench_v.own_embeddings import OwnEncoder, out_of_order, read_own
 from baselines.medlaybench_v.retrieval import CaptionRows
 from baselines.results.run import RANDOM, VECTORS, WEIGHTS, DataUsed, ModelUsed, RunRecord, because
 from loaders.errors import InputError, how_many
@@ -19,7 +19,7 @@ from loaders.files.images import open_image
 from loaders.models.encoder import Encoder
 from loaders.models.encoders import open_encoder
 from loaders.opened import Opened
-from scripts.terminal.console import output
+from scripts.terminal.console import output, warn
 from scripts.terminal.options import EMBEDDINGS, Cache, Data, Device, Out, Resamples, Seed
 from scripts.terminal.progress import Bars
 
@@ -53,6 +53,9 @@ class Encoding:
     precision: Annotated[str, typer.Option(metavar="fp32|bf16|fp16", help="Numeric precision of the encoder.")] = "fp32"
     resamples: Resamples = 1000
     seed: Seed = 0
+
+
+_OF_ENCODERS = ("cache", "batch_size", "device", "precision")
 
 
 @dataclass(frozen=True)
@@ -108,11 +111,22 @@ def embed_all(options: Encoding, texts: Mapping[str, Sequence[str]], opened: Ope
     """Embeds captions by register with every encoder, and the images of `opened` if given; also reads embeddings made
     elsewhere.
 
-    Raises InputError if neither encoders nor embeddings are named, and what `read_own`, `open_encoder`, `embed` raise.
+    Raises InputError if neither encoders nor embeddings are named, for an option of encoders without one, and what
+    `read_own`, `open_encoder`, `embed` raise.
     """
     if not options.model and not options.embeddings:
         raise InputError("--model, --embeddings", found="neither", expected="an encoder, or your own embeddings")
+    unheeded = (name for name in _OF_ENCODERS if getattr(options, name) != getattr(Encoding, name))
+    if not options.model and (name := next(unheeded, "")):
+        do = "Leave it out: your own embeddings are taken as they are"
+        raise InputError(f"--{name.replace('_', '-')}", found="no encoder (--model)", expected="one to open", do=do)
     own = [read_own(given, texts, images=opened is not None) for given in options.embeddings]
+    for encoder, made in own:
+        if pair := out_of_order(made):
+            warn(
+                f"{encoder.name}: {pair} of one row are no more alike than those of different rows; are the embeddings "
+                "in the order of the split?"
+            )
     encoders = [open_encoder(name, device=options.device, precision=options.precision) for name in options.model]
     names = [*(encoder.name for encoder in encoders), *(encoder.name for encoder, _ in own)]
     folded = [name.casefold() for name in names]  # as the names of the paper's rows are compared

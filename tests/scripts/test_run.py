@@ -147,6 +147,8 @@ def test_retrieval_of_embeddings_made_elsewhere(
     vectors = {"images": made.images.rows(), **{name: part.rows() for name, part in made.texts.items()}}
     place = tmp_path / "vectors"
     place.mkdir()
+    shuffled = {name: values[::-1] if name == "layman" else values for name, values in vectors.items()}
+    save_file({name: np.ascontiguousarray(values) for name, values in shuffled.items()}, tmp_path / "other.safetensors")
     for name, values in vectors.items():
         np.save(place / f"{name}.npy", values)
     save_file({name: np.ascontiguousarray(values) for name, values in vectors.items()}, tmp_path / "all.safetensors")
@@ -159,8 +161,12 @@ def test_retrieval_of_embeddings_made_elsewhere(
         assert record.options["truncated"] == {"random:tiny": None}
         assert run("ablation", tmp_path / "own", "-o", tmp_path / "ablation") == 0
     (place / "images.npy").unlink()  # only captions are compared here
-    space = ("--embeddings", f"mine={place}", "--no-projection", *few, tmp_path / "s")
-    assert run("embedding-space", captions, *space) == 0
+    for given, told in ((place, False), (tmp_path / "other.safetensors", True)):
+        capsys.readouterr()
+        space = ("--embeddings", f"mine={given}", "--no-projection", *few, tmp_path / "s")
+        assert run("embedding-space", captions, *space) == 0
+        warned = "mine: expert and layman of one row are no more alike" in " ".join(capsys.readouterr().err.split())
+        assert warned == told
     np.save(place / "images.npy", vectors["images"])
     capsys.readouterr()
     np.save(place / "expert.npy", vectors["expert"][:-1])
@@ -172,6 +178,8 @@ def test_retrieval_of_embeddings_made_elsewhere(
         (f"mine={tmp_path / 'all.safetensors'} --embeddings Mine={tmp_path / 'all.safetensors'}", "'Mine' twice"),
         (f"mine={tmp_path / 'all.safetensors'} --k {len(rows) + 1}", "at most the number of rows"),
         (f"mine={tmp_path / 'all.safetensors'} --k 5 --k 5", "each number once"),
+        (f"mine={tmp_path / 'all.safetensors'} --batch-size 8", "Error --batch-size found no encoder"),
+        (f"mine={tmp_path / 'all.safetensors'} --precision fp16", "taken as they are"),
         (f"mine={tmp_path / 'all.safetensors'} --method expert", "not the experts"),
     ):
         assert (

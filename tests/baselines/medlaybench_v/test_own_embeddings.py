@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baselines.medlaybench_v.own_embeddings import read_own
+from baselines.medlaybench_v.own_embeddings import out_of_order, read_own
 from loaders.errors import InputError
 
 CAPTIONS = {"expert": ["a cyst", "a mass", "a cyst"], "layman": ["a pocket", "a lump", "a bag"]}
@@ -56,6 +56,29 @@ def test_what_does_not_fit_is_an_error(tmp_path: Path, changed: dict[str, object
 def test_a_place_that_is_not_there_may_have_been_meant_as_a_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"vectors: does not exist \(expected a folder of images\.npy"):
         read_own(f"mine={tmp_path / 'vectors'}", CAPTIONS, images=True)
+
+
+@pytest.mark.parametrize("shuffled", ["", "images", "expert", "layman"])
+@pytest.mark.parametrize("images", [True, False])
+def test_rows_in_another_order_are_no_more_alike_than_any(tmp_path: Path, shuffled: str, images: bool) -> None:
+    rng = np.random.default_rng(0)
+    things = rng.normal(size=(40, 8)) + 3  # all alike, as the vectors of many encoders are
+    vectors = {name: things + rng.normal(size=(40, 8)) for name in FINE}
+    if shuffled:
+        vectors[shuffled] = vectors[shuffled][rng.permutation(40)]
+    captions = {name: [f"{name} {row}" for row in range(40)] for name in CAPTIONS}
+    _, made = read_own(folder(tmp_path, **vectors), captions, images=images)
+    told = {"": "", "images": "images and expert", "expert": "images and expert", "layman": "images and layman"}
+    assert out_of_order(made) == (
+        told[shuffled] if images else "expert and layman" if shuffled in ("expert", "layman") else ""
+    )
+
+
+def test_few_rows_and_equal_vectors_tell_nothing(tmp_path: Path) -> None:
+    _, made = read_own(folder(tmp_path), CAPTIONS, images=True)
+    assert not out_of_order(made)
+    _, made = read_own(folder(tmp_path, **dict.fromkeys(FINE, np.ones((40, 3)))), {"expert": ["a"] * 40}, images=True)
+    assert not out_of_order(made)
 
 
 @pytest.mark.parametrize("given", ["mine", "=folder", "mine="])
