@@ -12,7 +12,7 @@ from builders.medlaybench_v.facts.binding import anchors, bag_of, likeness, only
 from builders.medlaybench_v.facts.clauses import clauses
 from builders.medlaybench_v.facts.phrases import sentence
 from builders.medlaybench_v.facts.poles import MINUS, PLUS, SAME, Pole, poles
-from builders.medlaybench_v.facts.reading import Reading
+from builders.medlaybench_v.facts.reading import OfWords, Reading
 from builders.medlaybench_v.facts.senses import anatomy
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.words import CARDINALS
@@ -26,6 +26,7 @@ _AGAINST = {
     "opposed": ("to",),
 }  # fmt: skip
 _COMPARES = _EXCEEDS | _AGAINST.keys() | {"than", "as", "over"}
+_COMPARING_WORD = OfWords(_COMPARES.__contains__)
 _DIMENSIONS = frozenset("size brightness severity thickness vertical extent".split())
 _AMOUNTS = frozenset("half a an one two three four five six seven eight nine ten twice usual normal expected".split())
 
@@ -46,28 +47,22 @@ def comparisons(reading: Reading) -> list[Comparison]:
     """The comparisons of a caption that name both sides."""
     texts = reading.texts
     found: list[Comparison] = []
-    for i, word in enumerate([] if _COMPARES.isdisjoint(reading.bag) else texts):
-        after = texts[i + 1] if i + 1 < len(texts) else ""
+    for i in reading.where(_COMPARING_WORD):
+        word, after = texts[i], reading.word(i + 1)
+        start, end = sentence(reading, i)
         if word == "than" and _is_thing(after):
-            start, end = sentence(reading, i)
-            value = _pole(reading, start, i)
-            last = i
+            value, last = _pole(reading, start, i), i
         elif word in _EXCEEDS and _is_thing(after):
-            start, end = sentence(reading, i)
             value, last = PLUS, i
         elif after in _AGAINST.get(word, ()):
-            start, end = sentence(reading, i)
-            value = _pole(reading, start, end)
-            last = i + 1
+            value, last = _pole(reading, start, end), i + 1
         elif word == "as" and after in ("much", "many", "large", "big", "wide", "bright", "thick", "high", "long"):
-            start, end = sentence(reading, i)
             second = next((j for j in range(i + 2, end) if texts[j] == "as"), 0)
             before = set(texts[max(0, i - 3) : i])
             value = MINUS if before & _LESS else PLUS if before & _MORE else SAME
             i, last = second, second
         elif word == "over" and (best := _favoured(texts, i)):
-            start, end = best, sentence(reading, i)[1]
-            value, last = PLUS, i
+            start, value, last = best, PLUS, i
         else:
             continue
         start = max([start, *(j for j in range(start, i) if texts[j] == "whereas")])
@@ -91,39 +86,31 @@ def _is_thing(word: str) -> bool:
     return word[:1].isalpha() and word not in _AMOUNTS and word not in CARDINALS
 
 
-def turned_round(expert: Reading, lay: Reading) -> bool | None:
-    """Whether a comparison was turned: True, False where it was kept, None where the texts share none."""
-    if not expert.get(comparisons):
-        return None
-    kept = None
-    times = [[c for c in r.get(comparisons) if c.since] for r in (expert, lay)]
+def turned_round(expert: Reading, lay: Reading) -> bool:
+    """Whether a comparison was turned."""
+    here, there = expert.get(comparisons), lay.get(comparisons)
+    times = [[c for c in found if c.since] for found in (here, there)]
     if len(times[0]) == len(times[1]) == 1 and not _ONE_OF.intersection(expert.bag | lay.bag):
         return times[0][0].value != times[1][0].value
-    for ours in expert.get(comparisons):
-        for theirs in _partners(ours, lay.get(comparisons)):
+    for ours in here:
+        for theirs in () if ours in there else _partners(ours, there):
             # What is compared stands among all else that the sentence tells; what it is compared with stands alone.
             straight = likeness(ours.other, theirs.other)
             crossed = likeness(ours.one, theirs.other) + likeness(ours.other, theirs.one)
             if abs(straight - crossed) < 0.25 * max(straight, crossed) + 0.3:
                 continue
-            if SAME in (ours.value, theirs.value):
-                if ours.value != theirs.value:
-                    return True
-                continue
-            if (straight > crossed) != (ours.value == theirs.value):
+            same = ours.value == theirs.value
+            if not same if SAME in (ours.value, theirs.value) else (straight > crossed) != same:
                 return True
-            kept = False
-    return kept
+    return False
 
 
-def other_end(expert: Reading, lay: Reading, pole: Pole) -> bool | None:
-    """Whether a pole is said of the second thing of a comparison: "A is brighter than B" told as "B is the darker one".
-
-    None where that cannot be told.
-    """
+def other_end(expert: Reading, lay: Reading, pole: Pole) -> bool:
+    """Whether a pole is said of the second thing of a comparison, as far as one can tell: "A is brighter than B" told
+    as "B is the darker one"."""
     start, end = next(span for span in lay.get(clauses) if span[0] <= pole.first < span[1])
     if not _COMPARES.isdisjoint(lay.texts[start:end]):
-        return None
+        return False
     subject = _places(_bag(lay, start, pole.first))
     for ours in expert.get(comparisons):
         if ours.since or ours.value == SAME:
@@ -131,7 +118,7 @@ def other_end(expert: Reading, lay: Reading, pole: Pole) -> bool | None:
         one, other = likeness(subject, _places(ours.one)), likeness(subject, _places(ours.other))
         if abs(one - other) > 0.5 and not (one and other):
             return other > one
-    return None
+    return False
 
 
 def _places(bag: dict[str, float]) -> dict[str, float]:
@@ -159,13 +146,11 @@ def _pole(reading: Reading, start: int, end: int) -> str:
 
 def _stop(reading: Reading, start: int, end: int) -> int:
     """Where the second side of a comparison ends."""
-    for j in range(start + 1, end):
-        if not _PARTED.isdisjoint(reading.gaps[j]) or reading.texts[j] in ("which", "while", "but", "whereas"):
-            return j
-    return end
+    words = zip(range(start + 1, end), reading.gaps[start + 1 :], reading.texts[start + 1 :], strict=False)
+    return next((j for j, gap, word in words if not _PARTED.isdisjoint(gap) or word in _PARTING), end)
 
 
-_PARTED = frozenset(",:")
+_PARTED, _PARTING = frozenset(",:"), frozenset("which while but whereas".split())
 
 
 def _bag(reading: Reading, start: int, end: int) -> dict[str, float]:
@@ -200,9 +185,7 @@ def is_compared(reading: Reading, pole: Pole) -> bool:
     """Whether a word compares, and is no name: "increased", "larger than", but not "the lower pole"."""
     word = reading.texts[pole.first]
     if word in _ALSO_NAMES:
-        return "than" in reading.texts[pole.last : pole.last + 7] and reading.texts[pole.first - 1 : pole.first] != [
-            "no"
-        ]
+        return "than" in reading.texts[pole.last : pole.last + 7] and reading.word(pole.first - 1) != "no"
     return word in _COMPARING or "than" in reading.texts[pole.last + 1 : pole.last + 4]
 
 
@@ -222,7 +205,7 @@ def other_way(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole
     if all(sides_turned):
         return sides_turned[0] != sides_turned[1]
     if not (compares(expert, ours[0]) and compares(lay, theirs[0])):
-        return other_end(expert, lay, theirs[0]) is True
+        return other_end(expert, lay, theirs[0])
     (before, after), (lay_before, lay_after) = _both_ends(expert, ours[0]), _both_ends(lay, theirs[0])
     straight = likeness(before, lay_before) + likeness(after, lay_after)
     return likeness(before, lay_after) + likeness(after, lay_before) > straight
