@@ -158,15 +158,9 @@ def _show(what: str, found: list[Audited], show: int, opinions: Mapping[Audited,
 
 def _summary(tally: Tally) -> None:
     """Failures and doubts by gate."""
-    summary = table(
-        f"\n{tally.failing:,} of {tally.pairs:,} pairs fail a gate, {tally.doubtful:,} are doubtful",
-        "gate",
-        "pairs",
-        "share",
-        *EVIDENCE[:2],
-        "doubtful",
-        right=("pairs", "share", *EVIDENCE[:2], "doubtful"),
-    )
+    title = f"\n{tally.failing:,} of {tally.pairs:,} pairs fail a gate, {tally.doubtful:,} are doubtful"
+    numbers = ("pairs", "share", *EVIDENCE[:2], "doubtful")
+    summary = table(title, "gate", *numbers, right=numbers)
     for gate in GATES:
         count = tally.by_gate[gate]
         share = Number(count / tally.pairs, f"{count / tally.pairs:.1%}") if tally.pairs else None

@@ -23,7 +23,7 @@ from loaders.models.encoders import read_embeddings
 
 IMAGES = "images"
 _LAYERS = (IMAGES, "expert", "layman")
-_TELL, _FITS = 20, 3.0
+_TELL = 20  # rows that tell whether they are in order
 _SAME = 1e-3  # how far apart the vectors of one caption may be: half precision
 
 
@@ -82,17 +82,18 @@ def out_of_order(made: Embeddings) -> str:
     By the similarities of the rows and what is expected of them in a random order (Hoeffding, 1951), in
     O(rows * dimensions ** 2).
     """
-    of = {IMAGES: made.images, **made.texts}
-    parts = {name: part.rows() for name, part in of.items() if len(part.index) >= _TELL}
-    apart = (f"{one} and {other}" for one, other in combinations(parts, 2) if _fit(parts[one], parts[other]) < _FITS)
+    parts = {name: part.rows() for name, part in {IMAGES: made.images, **made.texts}.items()}
+    apart = (f"{one} and {other}" for one, other in combinations(parts, 2) if not _fit(parts[one], parts[other]))
     return next(apart, "")
 
 
-def _fit(one: Vectors, other: Vectors) -> float:
-    """How many standard deviations the mean similarity of the rows is above that in a random order."""
+def _fit(one: Vectors, other: Vectors) -> bool:
+    """Whether the rows are more alike than in a random order, by three standard deviations, as far as one can tell."""
+    if min(len(one), len(other)) < _TELL:
+        return True
     one, other = one - one.mean(axis=0), other - other.mean(axis=0)
     spread = float(np.sum((one.T @ one) * (other.T @ other))) / (len(one) - 1)
-    return float(np.sum(one * other)) / spread**0.5 if spread > 0 else np.inf
+    return spread == 0 or float(np.sum(one * other)) >= 3 * spread**0.5
 
 
 def _distinct(vectors: Vectors, captions: Sequence[str], where: str) -> Embedded:

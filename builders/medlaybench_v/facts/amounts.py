@@ -87,7 +87,7 @@ def _kept(
                 continue
             basis = _basis_of_change(expert, quantity, lay, other)
             outcome.add("changed", f"{quantity.text} became {other.text}", basis)
-        elif quantity.kind == "ordinal" and not _is_digit(quantity):
+        elif quantity.kind == "ordinal" and not in_figures(quantity.text):
             if not (_DIGITS_OF_THE_BODY | {quantity.text.lower()}) & lay.bag:
                 outcome.add("lost", quantity.text, Basis.SOUGHT)
         else:
@@ -248,7 +248,7 @@ _WITHOUT_UNIT = frozenset(("count", "ordinal", "rate"))
 def _basis_of_new(quantity: Quantity, here: list[Quantity]) -> Basis:
     """A measure in digits of a kind that the expert caption does not give; others may be told from what it gives."""
     years = quantity.kind == "time" and quantity.value > 3650  # an age
-    measured = _is_digit(quantity) and (years or quantity.kind in MEASURED)
+    measured = in_figures(quantity.text) and (years or quantity.kind in MEASURED)
     return Basis.MISSING if measured and all(q.kind != quantity.kind for q in here) else Basis.UNMET
 
 
@@ -262,23 +262,19 @@ def _basis(quantity: Quantity, unmet: list[Quantity], lay: Reading) -> Basis:
 _LIKENED = frozenset("half third quarter twice double fingertip pea grape".split())
 
 
-def _is_digit(quantity: Quantity) -> bool:
-    return in_figures(quantity.text)
-
-
 _DIGITS_OF_THE_BODY = frozenset("little big thumb pinky ring index forefinger great".split())
 
 
 def _small(quantity: Quantity) -> bool:
     """A count in words that a plain sentence may need: "three things", "the fourth"."""
-    return quantity.kind in ("count", "ordinal") and quantity.value <= 4 and not _is_digit(quantity)
+    return quantity.kind in ("count", "ordinal") and quantity.value <= 4 and not in_figures(quantity.text)
 
 
 def _named_otherwise(quantity: Quantity, lay: Reading) -> bool:
     """A count told by listing or by a word: two by "both", one by the singular, S1 by "the sacrum"."""
     if quantity.kind == "level S" and "sacrum" in lay.bag:
         return True
-    return quantity.kind in ("count", "ordinal") and quantity.value <= 2 and not _is_digit(quantity)
+    return quantity.kind in ("count", "ordinal") and quantity.value <= 2 and not in_figures(quantity.text)
 
 
 def _as_written(here: list[Quantity], there: list[Quantity]) -> list[Quantity]:

@@ -131,15 +131,14 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
             if not backwards or basis is Basis.CONTRADICTED:
                 outcome.add("changed", text, basis)
         return outcome
-    if DURING in {m.value for m in here} and not ours and theirs and DURING not in {m.value for m in there}:
-        during = [m for m in here if m.value == DURING]
+    during, told = ([m for m in found if m.value == DURING] for found in (here, there))
+    if during and theirs and not told:
         text = f"{_text(expert, during)} became {_text(lay, framed_there)}"
         outcome.add("changed", text, _basis(expert, here, lay, there))
-    if DURING in {m.value for m in there} and not theirs and ours and DURING not in {m.value for m in here}:
-        during = [m for m in there if m.value == DURING and not _of_the_picture(lay, m)]
-        if during:
-            text = f"{_text(expert, framed_here)} became {_text(lay, during)}"
-            outcome.add("changed", text, _basis(expert, framed_here, lay, during))
+    told = [m for m in told if not _of_the_picture(lay, m)]
+    if told and ours and not during:
+        text = f"{_text(expert, framed_here)} became {_text(lay, told)}"
+        outcome.add("changed", text, _basis(expert, framed_here, lay, told))
     return outcome
 
 
