@@ -106,7 +106,7 @@ _DENIED = frozenset("no not without none never before prior t non".split())
 
 
 def _capital(reading: Reading, i: int) -> bool:
-    raw = reading.between(i, i)
+    raw = reading.raw(i)
     if raw.lower() == "echo":
         before, after = reading.word(i - 1), reading.word(i + 1)
         return before not in ("spin", "gradient", "field", "planar", "acoustic") and after not in ("time", "pattern")
@@ -115,12 +115,12 @@ def _capital(reading: Reading, i: int) -> bool:
 
 def _not_meant(reading: Reading, i: int, text: str, kind: str, value: str) -> bool:
     before, after = reading.word(i - 1), reading.word(i + 1)
-    if kind == "sequences" and value in ("T1", "T2") and re.fullmatch(r"t[12]", text):
+    if kind == "sequences" and value in ("T1", "T2"):
+        if text not in ("t1", "t2"):
+            return False
         if by_vertebra(reading.texts, reading.gaps, i) or re.fullmatch(r"n\d[a-c]?", after):  # the stage T2 N0 M0
             return True
         return before in ("at", "level", "vertebra", "vertebral", "of") and after not in OF_A_SEQUENCE
-    if kind == "sequences" and value in ("T1", "T2"):
-        return False
     if kind == "methods" and text == "duplex" and after in ("collecting", "kidney", "system", "ureter", "renal"):
         return True
     if kind == "methods" and value == XRAY and text in ("film", "films"):
@@ -165,12 +165,7 @@ _EXCLUDING = tuple(
 )
 _VESSELS = frozenset("vessel vessels artery arteries vein veins vascular aorta".split())
 _FRONT, _SIDE = frozenset(("frontal view", "coronal")), frozenset(("lateral view", "sagittal"))
-_PLANE_WORDS = {
-    "sagittal": {"lateral view"},
-    "lateral view": {"sagittal"},
-    "coronal": {"frontal view"},
-    "frontal view": {"coronal"},
-}
+_PLANE_WORDS = {plane: same - {plane} for same in (_FRONT, _SIDE) for plane in same}
 
 
 def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[str] = frozenset()) -> Outcome:
@@ -183,27 +178,13 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
             outcome.moved(f"{swap.one} and {swap.other}", sure=False)
     if here == there and "myelogram" not in here.kinds:
         return outcome
-    _methods(here, there, expert, lay, named, allowed, outcome)
+    _methods(expert, lay, named, allowed, outcome)
     for pair in _EXCLUDING:
         one, other = here.kinds & pair, there.kinds & pair
         if len(one) == len(other) == 1 and one != other:
             outcome.add("changed", f"{min(one)} became {min(other)}")
     _views(here, there, expert, lay, outcome)
-    fat = frozenset(("fat suppressed",))
-    lost = here.sequences - there.sequences - fat
-    new = there.sequences - here.sequences - fat
-    lost -= {"STIR"} if fat <= there.sequences else frozenset()
-    lost_strict = lost & {"T1", "T2", "FLAIR", "STIR"}
-    if lost_strict and new:
-        outcome.add("changed", f"{', '.join(sorted(lost_strict))} became {', '.join(sorted(new))}")
-    elif lost_strict:
-        for sequence in sorted(lost_strict):
-            outcome.add("lost", sequence, Basis.MISSING if sequence in ("T1", "T2") else Basis.UNMET)
-    elif new & {"T1", "T2", "FLAIR", "STIR"}:
-        for sequence in sorted(new & {"T1", "T2", "FLAIR", "STIR"}):
-            outcome.add("new", sequence, Basis.MISSING)
-    elif lost:
-        outcome.add("lost", ", ".join(sorted(lost)), Basis.UNMET)
+    _sequences(here.sequences, there.sequences, outcome)
     if len(here.contrast) == 1 and len(there.contrast) == 1 and here.contrast != there.contrast:
         outcome.add("changed", f"{', '.join(here.contrast)} contrast became {', '.join(there.contrast)}")
     elif here.contrast and not there.contrast and not ({"dye", "contrast", "gadolinium", "enhanced"} & set(lay.texts)):
@@ -221,6 +202,22 @@ def compare(expert: Reading, lay: Reading, allowed: Reading, named: frozenset[st
     return outcome
 
 
+def _sequences(ours: frozenset[str], theirs: frozenset[str], outcome: Outcome) -> None:
+    fat = frozenset(("fat suppressed",))
+    lost, new = ours - theirs - fat, theirs - ours - fat
+    lost -= {"STIR"} if fat <= theirs else frozenset()
+    named = _NAMED[1]
+    if lost & named and new:
+        outcome.add("changed", f"{', '.join(sorted(lost & named))} became {', '.join(sorted(new))}")
+        return
+    for sequence in sorted(lost & named):
+        outcome.add("lost", sequence, Basis.MISSING if sequence in ("T1", "T2") else Basis.UNMET)
+    for sequence in sorted(new & named):
+        outcome.add("new", sequence, Basis.MISSING)
+    if lost and named.isdisjoint(lost | new):
+        outcome.add("lost", ", ".join(sorted(lost)), Basis.UNMET)
+
+
 # Words that tell how a picture cuts or faces the body, in whatever words; and names of an examination that are none of
 # a method.
 _SEEN_FROM = re.compile(
@@ -230,16 +227,9 @@ _SEEN_FROM = re.compile(
 _EXAMINES = re.compile(r"scan|views?\Z|series|metry|gra[mp]|scop|imag|exam|study|studies|films?\Z")
 
 
-def _methods(
-    here: Imaging,
-    there: Imaging,
-    expert: Reading,
-    lay: Reading,
-    named: frozenset[str],
-    allowed: Reading,
-    outcome: Outcome,
-) -> None:
+def _methods(expert: Reading, lay: Reading, named: frozenset[str], allowed: Reading, outcome: Outcome) -> None:
     """The methods of the expert caption that the lay one does not name, and those that it names anew."""
+    here, there = expert.get(imaging), lay.get(imaging)
     ours, theirs = set(here.methods), set(there.methods)
     if CT in ours or MRI in ours:
         ours -= {ANGIOGRAPHY, XRAY}
@@ -253,11 +243,7 @@ def _methods(
             outcome.add("lost", method, Basis.UNMET)
             lost.discard(method)
             theirs.discard(XRAY)
-    brought = (
-        set().union(*(_MAY_BE_CALLED.get(m, frozenset((m,))) | _BRINGS.get(m, frozenset()) for m in here.methods))
-        if here.methods
-        else set()
-    )
+    brought = set().union(*(_MAY_BE_CALLED.get(m, frozenset((m,))) | _BRINGS.get(m, frozenset()) for m in here.methods))
     new = theirs - brought - named - set(here.methods)
     if not new and not lost:
         return
@@ -346,9 +332,11 @@ def _views(here: Imaging, there: Imaging, expert: Reading, lay: Reading, outcome
             if shown and seen and not either and not (one == _FRONT and "lateral" in expert.texts):
                 outcome.add("changed", f"{', '.join(sorted(shown))} became {', '.join(sorted(seen))}")
     for plane in sorted(ours):
-        if plane in theirs or plane in lay.bag or _PLANE_WORDS.get(plane, set()) & theirs:
+        if plane in theirs or plane in lay.bag or _PLANE_WORDS.get(plane, frozenset()) & theirs:
             continue
-        others = (theirs & strict) - set(here.planes) - set().union(*(_PLANE_WORDS.get(p, set()) for p in here.planes))
+        others = (
+            (theirs & strict) - set(here.planes) - set().union(*(_PLANE_WORDS.get(p, frozenset()) for p in here.planes))
+        )
         if others:
             outcome.add("changed", f"{plane} became {', '.join(sorted(others))}")
         elif plane == "axial" and {"slice", "slices", "section", "sections", "across"} & set(lay.texts):

@@ -143,14 +143,13 @@ def _no_side(reading: Reading, word: str, before: str, after: str, i: int) -> bo
         if LEFT in texts and before.endswith(("ic", "al", "ed", "ous")):
             return False  # "a dominant left artery with a hypoplastic right"
         return after in _RIGHT_HERE and before not in _ARTICLES and before not in ("upper", "lower", "far")
-    if word in ("both", "each", "either", "neither"):
-        if word == "both" and "and" in texts[i + 2 : i + 4] and not {LEFT, RIGHT} & set(texts[i : i + 6]):
-            return True  # "both A and B"
-        if word == "neither":
-            return after in ("confirm", "yes", "of") or "nor" in texts[i : i + 4]
-        if word in ("either", "each"):  # "on each side", but "nodules, each smaller than 1 cm"
-            return after not in _IN_PAIRS
-    return False
+    if word == "both":  # "both A and B"
+        return "and" in texts[i + 2 : i + 4] and {LEFT, RIGHT}.isdisjoint(texts[i : i + 6])
+    if word == "neither":
+        return after in ("confirm", "yes", "of") or "nor" in texts[i : i + 4]
+    return (
+        word in ("either", "each") and after not in _IN_PAIRS
+    )  # "on each side", but "nodules, each smaller than 1 cm"
 
 
 _SET = (["put"], ["set"], ["puts"], ["sets"], ["putting"], ["setting"])
