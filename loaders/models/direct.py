@@ -266,7 +266,7 @@ def plain(reply: Reply) -> Answer | None:
                 "usage": {
                     "prompt_tokens": int() as asked,
                     "completion_tokens": int() as answered,
-                    "total_tokens": int(),
+                    "total_tokens": int() as total,
                     **usage,
                 },
             }:
@@ -281,6 +281,6 @@ def plain(reply: Reply) -> Answer | None:
         return None
     details = usage.get("completion_tokens_details") or {}
     thought = not isinstance(details, dict) or details.get("reasoning_tokens") or "<think" in text
-    if thought or marked(text) != text or not text.strip():
+    if thought or total > asked + answered or marked(text) != text or not text.strip():
         return None
     return Answer(text, counted(asked), counted(answered), _STOPS[stop], served=served(model))

@@ -1,8 +1,8 @@
 """Replies of servers that speak the protocol of OpenAI nearly, in the form in which inspect_ai reads them.
 
-It fails on a count of tokens of which half is missing, although the answer is there and was paid for; it takes a
+It fails on a count of tokens of which half is missing, although the answer is there and was paid for. It takes a
 failure that is sent as a success for an answer, and a thought within the text for a part of it, unless it is marked
-with `<think>`.
+with `<think>`. It knows only OpenAI's words for why a text ends, and for a question that is too long or unwanted.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import json
 import re
 from contextlib import suppress
 from typing import Any
+
+from loaders.models.failures import said_in
 
 # The marks of gpt-oss, MedGemma, Gemma 4, Command A, Seed-OSS, Magistral, Kimi-VL and HuatuoGPT-o1, in that order.
 _BEGUN = (
@@ -26,24 +28,51 @@ _THOUGHT = re.compile(rf"\A\s*(?:{_BEGUN})(.*?)(?:({_ENDED})|\Z)", re.DOTALL)
 _UNTHOUGHT = re.compile(rf"\A\s*{_FINAL}")
 _LAST = re.compile(r"<\|(?:end|return|END_RESPONSE)\|>\s*\Z")
 
+# Of a text of which only a part is there: vLLM, Zhipu, DeepSeek.
+_FAILED = ("error", "abort", "network_error", "insufficient_system_resource")
+_ENDS = {  # OpenAI's reason -> those of Gemini, Zhipu and Anthropic
+    "content_filter": re.compile(
+        r"content.?filter|safety|sensitive|recitation|blocklist|prohibited|spii|refusal|model_armor", re.I
+    ),
+    "length": re.compile(r"max_tokens|context_window", re.I),
+}
+_TURNED_AWAY = {  # OpenAI's code -> the words of vLLM, SGLang, llama.cpp, Ollama, Anthropic, Gemini, TGI and Moonshot
+    "context_length_exceeded": re.compile(
+        r"\bmaximum (?:context|model|prompt) length\b"
+        r"|\b(?:exceed\w*|(?:long|great)er)\b.{0,40}\bcontext (?:size|length|window)\b"
+        r"|\bprompt is too long\b|\binput token count\b|`inputs`.{0,40}\bmust\b|\bmodel token limit\b",
+        re.IGNORECASE,
+    ),
+    "content_filter": re.compile(r"\binappropriate content\b", re.I),  # DashScope
+}
+
 
 async def as_meant(response: Any) -> None:
     """A hook of the OpenAI client: changes a response to what its server means by it, where nobody else would."""
     if response.status_code == 301:
         response.status_code = 308  # the client would go to the new address without the question
-    if response.status_code != 200 or "json" not in response.headers.get("content-type", ""):
+    if "json" not in response.headers.get("content-type", ""):
         return
-    with suppress(ValueError, RecursionError):
+    with suppress(ValueError, TypeError, AttributeError, RecursionError):
         told = json.loads(await response.aread())
-        if isinstance(told, dict):
-            response.status_code, meant = _meant(told)
-            response._content = json.dumps(meant).encode()
+        if response.status_code in (400, 413, 422, 500) and (turned_away := _turned_away(told)):
+            response.status_code, told = 400, turned_away
+        elif response.status_code == 200 and isinstance(told, dict):
+            response.status_code, told = _meant(told)
+        response._content = json.dumps(told).encode()
+
+
+def _turned_away(told: Any) -> Any:
+    """An error that says that the question is too long or unwanted, in OpenAI's form; None for any other."""
+    said = said_in(told)
+    code = next((code for code, words in _TURNED_AWAY.items() if words.search(said)), None)
+    return code and {"error": {"message": said, "code": code}}
 
 
 def _meant(told: dict[str, Any]) -> tuple[int, Any]:
     """The status and the body that a reply with status 200 should have had."""
     match told:
-        case {"choices": [{**first}, *_]} if first.get("error") or first.get("finish_reason") == "error":
+        case {"choices": [{**first}, *_]} if first.get("error") or first.get("finish_reason") in _FAILED:
             error = first.get("error") or "the generation failed"
         case {"choices": [_, *_] as choices}:
             names = {name: told[name] if isinstance(told.get(name), str) else "" for name in ("id", "model")}
@@ -55,14 +84,20 @@ def _meant(told: dict[str, Any]) -> tuple[int, Any]:
 
 
 def _whole(choice: Any) -> Any:
-    """A choice whose text, if it comes in parts, is one text, with the marks of a thought that everybody knows."""
+    """A choice whose text, if it comes in parts, is one text, with the marks of a thought that everybody knows, and
+    OpenAI's reason for its end."""
     match choice:
-        case {"message": {"content": [*parts], **message}}:
-            texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
-            return _whole({**choice, "message": {**message, "content": "".join(texts)}})
-        case {"message": {"content": str(text), **message}}:
-            return {**choice, "message": {**message, "content": marked(text)}}
+        case {"message": {"content": str() | [*_] as told, **message}}:
+            text = marked(told if isinstance(told, str) else _text(told))
+            choice = {**choice, "message": {**message, "content": text}}
+    match choice:
+        case {"finish_reason": str(end)}:
+            return {**choice, "finish_reason": next((one for one, names in _ENDS.items() if names.search(end)), end)}
     return choice
+
+
+def _text(parts: list[Any]) -> str:
+    return "".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str))
 
 
 def marked(text: str) -> str:
@@ -80,8 +115,15 @@ def marked(text: str) -> str:
 
 
 def _usage(told: Any) -> Any:
-    """A count of tokens, with its total; none if half of it is missing."""
+    """A count of tokens, with its total; none if half of it is missing. What only the total counts was written too: the
+    thoughts of Gemini and Grok, which cost as much."""
     match told:
         case {"prompt_tokens": int() | float() as read, "completion_tokens": int() | float() as written}:
-            return told | {"total_tokens": told.get("total_tokens") or read + written}
-    return None
+            total = told.get("total_tokens") or read + written
+        case {"prompt_tokens": int() | float() as read, "total_tokens": int() | float() as total}:
+            written = total - read
+        case _:
+            return None
+    if isinstance(total, int | float) and total > read + written and min(read, written) >= 0:
+        written = total - read
+    return told | {"completion_tokens": written, "total_tokens": total}

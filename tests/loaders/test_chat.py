@@ -189,7 +189,7 @@ def test_tokens_that_no_request_has_are_not_counted(
 ) -> None:
     """Such an answer is stored and found again; a bill would be wrong by such numbers, or negative."""
     body = completion({"model": "some-model", "messages": []}, Reply("A pocket of pus."))
-    body["usage"] = {"prompt_tokens": told[0], "completion_tokens": told[1], "total_tokens": 12}
+    body["usage"] = {"prompt_tokens": told[0], "completion_tokens": told[1], "total_tokens": sum(told)}
     server.faults += [raw(200, json.dumps(body))]
     model = opened(server, calm)
     for _ in range(2):
@@ -206,14 +206,57 @@ def test_an_answer_without_an_end_is_none(server: ChatServer, calm: Calm, monkey
     assert len(server.requests) == 1
 
 
+def _error(text: str) -> str:
+    return json.dumps({"error": {"message": text, "code": 400}})
+
+
+TURNED_AWAY: list[tuple[str, Fault, str]] = [
+    ("OpenAI", status(400, message="Not for us", error="context_length_exceeded"), "model_length"),
+    ("OpenAI's filter", status(400, message="Not for us", error="content_filter"), "content_filter"),
+    ("vLLM", raw(400, _error("This model's maximum context length is 4096 tokens. However, ...")), "model_length"),
+    ("SGLang", raw(400, '{"message": "The input is longer than the model\'s context length"}'), "model_length"),
+    ("llama.cpp", raw(500, _error("the request exceeds the available context size")), "model_length"),
+    ("TGI", raw(422, '{"error": "`inputs` tokens + `max_new_tokens` must be <= 4096"}'), "model_length"),
+    ("Anthropic", raw(400, _error("prompt is too long: 210000 tokens > 200000 maximum")), "model_length"),
+    ("Gemini", raw(400, f"[{_error('The input token count (12) exceeds the maximum number')}]"), "model_length"),
+    ("DashScope", raw(400, _error("Input text data may contain inappropriate content.")), "content_filter"),
+]
+
+
 @both_ways
-@pytest.mark.parametrize(
-    ("code", "stop"), [("context_length_exceeded", "model_length"), ("content_filter", "content_filter")]
-)
-def test_a_rejected_prompt_is_an_answer_without_text(server: ChatServer, calm: Calm, code: str, stop: str) -> None:
+@pytest.mark.parametrize(("fault", "stop"), [one[1:] for one in TURNED_AWAY], ids=[one[0] for one in TURNED_AWAY])
+def test_a_rejected_prompt_is_an_answer_without_text(server: ChatServer, calm: Calm, fault: Fault, stop: str) -> None:
     # The provider's words must not pass for the model's.
-    server.faults += [status(400, message="This prompt is not for us", error=code)]
+    server.faults += [fault]
     assert ask(opened(server, calm)) == Answer("", None, None, stop)
+
+
+@pytest.mark.parametrize(
+    ("end", "stop"),
+    [
+        ("SAFETY", "content_filter"),
+        ("content_filter: RECITATION", "content_filter"),
+        ("sensitive", "content_filter"),
+        ("MAX_TOKENS", "max_tokens"),
+        ("model_context_window_exceeded", "max_tokens"),
+        ("eos_token", "unknown"),
+    ],
+)
+def test_why_a_text_ends_may_be_said_in_other_words(server: ChatServer, calm: Calm, end: str, stop: str) -> None:
+    server.reply = [Reply("A pocket", end)]
+    assert ask(opened(server, calm)).stop == stop
+
+
+@both_ways
+@pytest.mark.parametrize("counts", [{"prompt_tokens": 20, "completion_tokens": 9}, {"prompt_tokens": 20}])
+def test_thoughts_that_only_the_total_counts_are_paid_too(
+    server: ChatServer, calm: Calm, counts: dict[str, int]
+) -> None:
+    """Gemini and Grok count the text alone, and Gemini none if there was no text."""
+    body = completion({"model": "some-model", "messages": []}, Reply("Pus."))
+    server.faults += [raw(200, json.dumps(body | {"usage": {**counts, "total_tokens": 135}}))]
+    answer = ask(opened(server, calm))
+    assert (answer.input_tokens, answer.output_tokens) == (20, 115)
 
 
 # Failures that pass, and failures that do not
@@ -232,15 +275,13 @@ PASSING: list[tuple[Fault, str]] = [
     (raw(200, '{"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": []}'), "no choice"),
     (raw(200, "[]"), "a reply that is no chat completion. Check the base URL"),
     (raw(200, "<html>Sign in</html>", "text/html"), "a reply that is no chat completion. Check the base URL"),
-    (
-        raw(200, 'data: {"choices": []}\n\n', "text/event-stream"),
-        "a reply that is no chat completion. Check the base URL",
-    ),
+    (raw(200, 'data: {"choices": []}\n\n', "text/event-stream"), "a reply that is no chat completion. Check the base"),
     (
         raw(200, '{"choices": [{"finish_reason": "error", "error": {"code": 504, "message": "late"}}]}'),
         "HTTP 504: late",
     ),
     (raw(200, '{"choices": [{"finish_reason": "error", "message": {"content": "Half"}}]}'), "HTTP 502: the generation"),
+    (raw(200, '{"choices": [{"finish_reason": "network_error", "message": {"content": "Ha"}}]}'), "HTTP 502: the gen"),
     (lambda handler: handler.send(200, b'{"id": "\xe9"}', {"Content-Type": "application/json"}), "can't decode byte"),
 ]
 
@@ -875,7 +916,7 @@ def test_tokens_that_went_nowhere_were_thoughts(server: ChatServer, calm: Calm) 
         return raw(200, json.dumps({**told, "choices": [choice], **({"usage": usage[0]} if usage else {})}))
 
     server.reply = reply
-    assert ask(opened(server, calm)) == Answer("A pocket of pus.", 9, 0, "stop", None, "dated")
+    assert ask(opened(server, calm)) == Answer("A pocket of pus.", 9, 50, "stop", None, "dated")
     usage.clear()
     assert ask(opened(server, calm)) == Answer("A pocket of pus.", None, None, "stop", None, "dated")
 
