@@ -38,7 +38,7 @@ from loaders.models.endpoint import PREFIX, Endpoint
 from loaders.models.failures import secrets_of, unusable
 from loaders.models.inspect_form import answer_of, response_schema, to_inspect
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
-from loaders.models.refused import TEMPERATURE, Asked
+from loaders.models.refused import PIECE, TEMPERATURE, Asked
 from loaders.models.replies import as_meant
 from loaders.models.scripted_chat import script_named, scripted
 from loaders.models.servers import Servers
@@ -263,7 +263,8 @@ class InspectModel(ChatModel):
             for part in sorted(one for one in without - self._without if isinstance(one, str)):
                 _log.warning("%s refuses %s: from now on without, or in another form", self.name, part)
             self._without |= without
-            return replace(answer, refused=", ".join(sorted(asked.left))) if asked.left else answer
+            changed = sorted(asked.left - {PIECE})  # in pieces it is the same answer
+            return replace(answer, refused=", ".join(changed)) if changed else answer
 
     async def _generated(self, asked: Asked, room: int, request: str, model: Any) -> Any:
         """The output of inspect_ai's `model`, asked once."""
@@ -277,11 +278,14 @@ class InspectModel(ChatModel):
             model = copy.copy(model)
             model.api = copy.copy(model.api)
             model.api.do_sample = False
+        instead: dict[str, Any] = {"max_completion_tokens": longest} if "max_tokens" in asked.left else {}
+        if PIECE in asked.left:  # `as_meant` joins them
+            instead |= {"stream": True, "stream_options": {"include_usage": True}}
         config = GenerateConfig(
             temperature=None if greedy or temperature is None else float(temperature),
             top_p=decoding.get("top_p"),
             max_tokens=None if "max_tokens" in asked.left else longest,
-            extra_body={"max_completion_tokens": longest} if "max_tokens" in asked.left else None,
+            extra_body=instead or None,
             seed=decoding.get("seed"),
             reasoning_effort=decoding.get("reasoning_effort"),
             response_schema=None if asked.json_schema is None else response_schema(asked.json_schema),
@@ -295,7 +299,7 @@ class InspectModel(ChatModel):
         if hasattr(client, "max_retries"):
             client.max_retries = 0
         replied = getattr(getattr(client, "_client", None), "event_hooks", {"response": []})["response"]
-        if as_meant not in replied:
+        if as_meant not in replied and True not in (getattr(model.api, name, None) for name in ("stream", "streaming")):
             replied.append(as_meant)
         answer = model.generate([to_inspect(message) for message in asked.messages], config=config, cache=False)
         # inspect_ai appends each prompt to a transcript that lives as long as the context: in an evaluation the

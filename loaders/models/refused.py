@@ -17,7 +17,7 @@ from typing import Any
 
 from loaders.models.messages import Decoding, Message
 
-TEMPERATURE, PICTURES = "temperature", "whole pictures"
+TEMPERATURE, PICTURES, PIECE = "temperature", "whole pictures", "answers in one piece"
 _LEAST, _MOST = 32, 1568
 """Pixels on a side: no model wants more than the one, and servers make pictures as small as the other by themselves."""
 _NAMED = {
@@ -28,6 +28,9 @@ _NAMED = {
         r"\b(?:system|developer)\b.*\bnot (?:supported|enabled|allowed)|only user\b.*\broles are supported"
         r"|must alternate|\bnot support\W+(?:system|developer)\b",
         re.IGNORECASE,
+    ),
+    PIECE: re.compile(
+        r"\bonly\b.{0,30}\bstream|\bnon-?stream|\bstream\W{1,3}true\b|\bstream(?:ing)? (?:is required|must be)\b", re.I
     ),
     TEMPERATURE: re.compile(  # and no patient's
         r"(?=.*\btemperature\b).*(?:support|allow|param|invalid|deprecat|permitted|must be)", re.IGNORECASE | re.DOTALL
@@ -44,8 +47,9 @@ _NAMED = {
 
 @dataclass(frozen=True)
 class Asked:
-    """A request, without what a server refuses: `max_tokens` is then sent as `max_completion_tokens`, and instructions
-    at the start of the first message. `left` names what was left out, or is sent in another form."""
+    """A request, without what a server refuses: `max_tokens` is then sent as `max_completion_tokens`, instructions at
+    the start of the first message, and its answer comes as a stream. `left` names what was left out, or is sent in
+    another form."""
 
     messages: Sequence[Message]
     json_schema: Mapping[str, Any] | None
@@ -61,6 +65,7 @@ class Asked:
             "json_schema": self.json_schema is not None,
             "max_tokens": "max_tokens" not in self.left,
             "system": self.messages[0].role == "system",
+            PIECE: PIECE not in self.left,
             TEMPERATURE: self.decoding["temperature"] is not None,
             PICTURES: pictures and PICTURES not in self.left,
         }

@@ -1,8 +1,9 @@
 """Replies of servers that speak the protocol of OpenAI nearly, in the form in which inspect_ai reads them.
 
-It fails on a count of tokens of which half is missing, although the answer is there and was paid for. It takes a
-failure that is sent as a success for an answer, and a thought within the text for a part of it, unless it is marked
-with `<think>`. It knows only OpenAI's words for why a text ends, and for a question that is too long or unwanted.
+It fails on a count of tokens of which half is missing, although the answer is there and was paid for, and on a stream
+that it did not ask for. It takes a failure that is sent as a success for an answer, and a thought within the text for a
+part of it, unless it is marked with `<think>`. It knows only OpenAI's words for why a text ends, and for a question
+that is too long or unwanted.
 """
 
 from __future__ import annotations
@@ -51,14 +52,18 @@ async def as_meant(response: Any) -> None:
     """A hook of the OpenAI client: changes a response to what its server means by it, where nobody else would."""
     if response.status_code == 301:
         response.status_code = 308  # the client would go to the new address without the question
-    if "json" not in response.headers.get("content-type", ""):
+    kind, path = response.headers.get("content-type", ""), response.request.url.path
+    stream = "event-stream" in kind and path.endswith("/chat/completions")
+    if "json" not in kind and not stream:
         return
     with suppress(ValueError, TypeError, AttributeError, RecursionError):
-        told = json.loads(await response.aread())
+        data = await response.aread()
+        told = _joined(data.decode()) if stream else json.loads(data)
         if response.status_code in (400, 413, 422, 500) and (turned_away := _turned_away(told)):
             response.status_code, told = 400, turned_away
         elif response.status_code == 200 and isinstance(told, dict):
             response.status_code, told = _meant(told)
+        response.headers["content-type"] = "application/json"
         response._content = json.dumps(told).encode()
 
 
@@ -67,6 +72,33 @@ def _turned_away(told: Any) -> Any:
     said = said_in(told)
     code = next((code for code, words in _TURNED_AWAY.items() if words.search(said)), None)
     return code and {"error": {"message": said, "code": code}}
+
+
+def _joined(stream: str) -> Any:
+    """The completion that a stream of its chunks amounts to, or the error in it. Raises: ValueError if it broke off."""
+    whole: dict[str, Any] = {"choices": []}
+    message: dict[str, Any] = {"role": "assistant", "content": ""}
+    choice: dict[str, Any] = {"index": 0, "message": message}
+    for line in stream.split("\n"):
+        if not line.startswith("data:"):
+            continue
+        event = line.removeprefix("data:").strip()
+        if event == "[DONE]":
+            choice.setdefault("finish_reason", None)
+            break
+        chunk = json.loads(event)
+        if chunk.get("error"):
+            return chunk
+        whole |= {name: chunk[name] for name in ("id", "created", "model", "usage") if chunk.get(name)}
+        for part in chunk.get("choices") or ():
+            for name, told in (part.get("delta") or {}).items():
+                text = _text(told) if isinstance(told, list) else told
+                if name != "role" and text and isinstance(text, str):
+                    message[name] = message.get(name, "") + text
+            choice |= {"finish_reason": part["finish_reason"]} if part.get("finish_reason") else {}
+    if "finish_reason" not in choice:
+        raise ValueError("the stream ended before its end")
+    return whole | {"object": "chat.completion", "choices": [choice]}
 
 
 def _meant(told: dict[str, Any]) -> tuple[int, Any]:

@@ -276,6 +276,7 @@ PASSING: list[tuple[Fault, str]] = [
     (raw(200, "[]"), "a reply that is no chat completion. Check the base URL"),
     (raw(200, "<html>Sign in</html>", "text/html"), "a reply that is no chat completion. Check the base URL"),
     (raw(200, 'data: {"choices": []}\n\n', "text/event-stream"), "a reply that is no chat completion. Check the base"),
+    (raw(200, 'data: {"error": {"code": 504, "message": "late"}}\n\n', "text/event-stream"), "HTTP 504: late"),
     (
         raw(200, '{"choices": [{"finish_reason": "error", "error": {"code": 504, "message": "late"}}]}'),
         "HTTP 504: late",
@@ -524,6 +525,45 @@ def test_what_a_server_does_not_take_is_left_out_from_then_on(
     last = {**bodies[2], "max_tokens": 50} if "max_completion_tokens" in bodies[2] else bodies[2]
     assert last["max_tokens"] == 50 and HELLO[0].text in last["messages"][0]["content"]
     assert HELLO[1].text in last["messages"][-1]["content"]
+
+
+STREAM = "".join(
+    f"data: {event}\r\n\r\n"
+    for event in [
+        '{"id": "x", "model": "some-model", "choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]}',
+        '{"choices": [{"index": 0, "delta": {"reasoning_content": "hm"}}]}\r\n\r\n: still there',
+        '{"choices": [{"index": 0, "delta": {"content": "A pocket\u2028"}, "finish_reason": null}], "usage": null}',
+        '{"choices": [{"index": 0, "delta": {"content": "of pus."}, "finish_reason": "stop"}]}',
+        '{"choices": [], "usage": {"prompt_tokens": 19, "completion_tokens": 5, "total_tokens": 24}}',
+        "[DONE]",
+    ]
+)
+
+
+@both_ways
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This model only support stream mode, please enable the stream parameter to access the model.",
+        "parameter.enable_thinking must be set to false for non-streaming calls",
+        "Stream must be set to true",
+        "",
+    ],
+)
+def test_an_answer_in_pieces_is_the_same_answer(server: ChatServer, calm: Calm, message: str) -> None:
+    """Of a server that answers only so, or whatever it is asked."""
+
+    def reply(body: Body) -> Fault:
+        if message and not body.get("stream"):
+            return status(400, message=message)
+        return raw(200, STREAM, "text/event-stream")
+
+    server.reply = reply
+    model = opened(server, calm)
+    for _ in range(2):
+        assert ask(model) == Answer("A pocket\u2028of pus.", 19, 5, "stop", "hm", "some-model")
+    streams = [request.body.get("stream_options") for request in server.requests]
+    assert streams == ([None, {"include_usage": True}, {"include_usage": True}] if message else [None, None])
 
 
 def test_an_answer_says_what_its_request_lacked(server: ChatServer, calm: Calm) -> None:
