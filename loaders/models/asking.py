@@ -35,9 +35,11 @@ _COMMENT = re.compile(rf"{_STRING}|//[^\n]*+|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?", 
 _LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*+[}}\]])", re.DOTALL)
 _THOUGHT = re.compile(r"<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)", re.IGNORECASE | re.DOTALL)
 _THOUGHT_END = re.compile(r"\A(.*?)</think(?:ing)?>", re.IGNORECASE | re.DOTALL)  # the template may hold its start
-_SPEAKER = r"\W*(?:patient|clinician|doctor|physician|assistant|user)\s*:"
+_SPEAKER = r"\W{0,30}+(?:patient|clinician|doctor|physician|assistant|model|system|user|human)[ \t*_)\]\"”]*[:：][*_]*"
 _LABEL = re.compile(rf"^{_SPEAKER}\s*", re.IGNORECASE)
-_OTHER_LABEL = re.compile(rf"\n{_SPEAKER}.*", re.IGNORECASE | re.DOTALL)
+# At the start of what is left, of a line, or of a sentence.
+_BEGINS = r"(?:^|[\n\r\x85\u2028\u2029]|(?<=[.!?…)\"”\]])[ \t]+(?=[*_(\[]*(?-i:[A-Z])))"
+_OTHER_LABEL = re.compile(f"{_BEGINS}{_SPEAKER}.*", re.IGNORECASE | re.DOTALL)
 
 Value = TypeVar("Value")
 
@@ -209,7 +211,7 @@ def without_thoughts(text: str) -> tuple[str, str | None]:
 def said_by(answer: str) -> str:
     """What a model says in its role, without its thoughts, a label in front, and lines it writes for the other side.
 
-    >>> said_by("<think>hm</think>Doctor: How are you?\\nPatient: Fine.")
+    >>> said_by("<think>hm</think>**Doctor**: How are you?\\n**Patient**: Fine.")
     'How are you?'
     """
     said, _ = without_thoughts(writable(answer))

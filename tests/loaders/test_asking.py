@@ -300,7 +300,11 @@ def test_a_fence_leaves_other_text_as_it_is() -> None:
 
 
 def test_what_is_said_in_a_role() -> None:
-    assert said_by("<think>They hide it</think>\nDoctor: Hello.\nPatient: I hide it.") == "Hello."
+    for label in ("Patient:", "**Patient**:", "**Patient:**", "[Patient]:", "(Patient) :", "Patient：", "Human:"):
+        for before in ("\n", "\n\n> ", "\r", "\u2028", " "):
+            assert said_by(f"<think>They hide it</think>\n**Doctor**: Hello.{before}{label} I hide it.") == "Hello."
+        assert said_by(f"Doctor: {label} I hide it.") == ""
+    assert said_by("Ask your doctor: I asked the patient: why?") == "Ask your doctor: I asked the patient: why?"
     assert said_by("They hide it.</think>\nHello.") == "Hello."
     assert said_by("<think>never ends") == ""
     assert said_by("half \ud83d") == "half ?"
