@@ -34,6 +34,9 @@ def command(
 
     Example: `bedside check openai/gpt-4o-mini anthropic/claude-sonnet-4-5 --encoder BiomedCLIP`
     """
+    if base_url and not models:
+        do = "Name the chat models that it serves, or leave it out: nothing else is asked for there"
+        raise InputError("--base-url", found="no chat model", expected="one that this server has", do=do)
     kinds: list[tuple[list[str], Callable[[str], object]]] = [
         (models or [], partial(_open_chat, base_url=tuple(base_url))),
         (encoder, open_encoder),

@@ -43,8 +43,12 @@ def test_all_that_is_missing_is_told_at_once(capsys: pytest.CaptureFixture[str])
     assert "OPENAI_API_KEY" in shown and "nobody/m" in shown and "no-such" in shown
     assert shown.count("can be opened") == 2
     assert execute(["check", "scripted/echo"]) == 0
-    assert execute(["check"]) == 2
-    assert "expected models to check" in " ".join(capsys.readouterr().err.split())
+    for words, expected in (
+        ([], "models to check"),
+        (["--encoder", "random:tiny", "--base-url", "http://a/v1"], "one that"),
+    ):
+        assert execute(["check", *words]) == 2
+        assert f"expected {expected}" in " ".join(capsys.readouterr().err.split())
 
 
 def test_scripted_agents_of_dialogues_are_at_hand(capsys: pytest.CaptureFixture[str]) -> None:
