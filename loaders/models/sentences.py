@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 
 from loaders.errors import InputError, MissingExtra, ModelError
-from loaders.files.json_values import read_object
+from loaders.files.json_values import read_json
 from loaders.files.paths import is_folder
 from loaders.models.encoder import Vectors, unit
 
 _POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls", "pooling_mode_lasttoken": "last"}
+_MODULES = ("Transformer", "Pooling", "Normalize")
+"""The parts of a model of sentence-transformers that are run here; a Dense layer would be left out in silence."""
 _BATCH = 32
 
 
@@ -132,18 +134,27 @@ def _pooled(states: Any, mask: Any, pooling: str) -> Any:
 
 
 def _pooling(source: str, revision: str | None) -> str:
+    """How a sentence's vector is made of those of its tokens. Raises: InputError for a way that is not known here."""
+    modules = _config(source, revision, "modules.json") or []
+    if further := [kind for one in modules if (kind := one["type"].rpartition(".")[2]) not in _MODULES]:
+        found, expected = f"a model that ends with {', '.join(further)}", f"none but {', '.join(_MODULES)}"
+        raise InputError(source, found=found, expected=expected, do="Choose another sentence encoder")
+    config = _config(source, revision, "config.json", "1_Pooling")
+    if config is None:
+        return "mean"
+    wanted = [name for name, value in config.items() if name.startswith("pooling_mode_") and value is True]
+    if len(wanted) != 1 or wanted[0] not in _POOLINGS:
+        found = f"pooling {', '.join(wanted) or 'none'} in 1_Pooling/config.json"
+        raise InputError(source, found=found, expected="one of " + ", ".join(_POOLINGS))
+    return _POOLINGS[wanted[0]]
+
+
+def _config(source: str, revision: str | None, name: str, folder: str = "") -> Any:
+    """The JSON in a file of a repository or folder; None if there is no such file."""
     from transformers.utils import cached_file
 
     path = cached_file(
-        source, "config.json", revision=revision, subfolder="1_Pooling", _raise_exceptions_for_missing_entries=False,
+        source, name, revision=revision, subfolder=folder, _raise_exceptions_for_missing_entries=False,
         _raise_exceptions_for_connection_errors=False,
     )  # fmt: skip
-    if path is None:
-        return "mean"
-    config = read_object(Path(path))
-    wanted = [name for name, value in config.items() if name.startswith("pooling_mode_") and value is True]
-    if len(wanted) != 1 or wanted[0] not in _POOLINGS:
-        raise InputError(
-            path, found=f"pooling {', '.join(wanted) or 'none'}", expected="one of " + ", ".join(_POOLINGS)
-        )
-    return _POOLINGS[wanted[0]]
+    return None if path is None else read_json(Path(path))

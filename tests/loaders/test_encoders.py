@@ -793,6 +793,23 @@ def test_unusable_settings_of_a_sentence_encoder(tmp_path: Path) -> None:
             open_sentence_encoder(str(tmp_path))
 
 
+def test_a_sentence_encoder_with_a_layer_that_is_not_run_is_refused(tmp_path: Path) -> None:
+    """LaBSE and others go on with a dense layer: without it their vectors are others, and nothing would show it."""
+    pytest.importorskip("transformers")
+    from loaders.models.sentences import _pooling
+
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
+    for kinds, found in ((["Transformer", "Pooling", "Normalize"], ""), (["Transformer", "Pooling", "Dense"], "Dense")):
+        told = [{"idx": 0, "type": f"sentence_transformers.models.{kind}"} for kind in kinds]
+        (tmp_path / "modules.json").write_text(json.dumps(told))
+        if found:
+            with pytest.raises(InputError, match=f"ends with {found}"):
+                _pooling(str(tmp_path), None)
+        else:
+            assert _pooling(str(tmp_path), None) == "cls"
+
+
 def test_a_tower_without_end_is_refused(tmp_path: Path) -> None:
     config = {"embed_dim": 8, "vision_cfg": {}, "text_cfg": {"layers": 10**18}}
     (tmp_path / "open_clip_config.json").write_text(json.dumps({"model_cfg": config}))
