@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 
@@ -10,6 +11,7 @@ import typer
 from loaders.errors import BedsideError, InputError, MissingExtra, first_of
 from loaders.models.chat import open_model
 from loaders.models.encoders import open_encoder
+from loaders.models.sight import check_sight
 from loaders.threemdbench import NAMES
 from scripts.terminal.console import output, table
 
@@ -24,21 +26,24 @@ def command(
     ),
     metric: list[str] = typer.Option([], metavar="NAME", help="BERTScore, LENS, RaTEScore or GREEN. May be repeated."),
     base_url: list[str] = typer.Option([], metavar="URL", help="Base URL of the models' server. May be repeated."),
+    pictures: bool = typer.Option(False, "--pictures", help="Ask each chat model what a picture shows, which is paid."),
 ) -> int:
-    """Check that models can be opened: name, package, key, weights; nothing is asked, and nothing paid.
+    """Check that models can be opened: name, package, key, weights; without --pictures nothing is asked or paid.
 
     Run it before work that plays several models one after another: all that is missing is told at once. No server is
-    started, and whether one answers is not tried. An encoder, a classifier or a model of `hf/` is loaded, and its
+    started, and whether one answers is tried only with --pictures, since some servers take a picture and leave it out
+    in silence. An encoder, a classifier or a model of `hf/` is loaded, and its
     weights are downloaded if they are not here yet; a metric scores one pair of sentences, with weights that are here.
     Exit code 1 if one cannot be opened.
 
     Example: `bedside check openai/gpt-4o-mini anthropic/claude-sonnet-4-5 --encoder BiomedCLIP`
     """
-    if base_url and not models:
-        do = "Name the chat models that it serves, or leave it out: nothing else is asked for there"
-        raise InputError("--base-url", found="no chat model", expected="one that this server has", do=do)
+    for option, given in (("--base-url", base_url), ("--pictures", pictures)):
+        if given and not models:
+            do = "Name the chat models that are meant, or leave the option out"
+            raise InputError(option, found="no chat model", expected="one that this is about", do=do)
     kinds: list[tuple[list[str], Callable[[str], object]]] = [
-        (models or [], partial(_open_chat, base_url=tuple(base_url))),
+        (models or [], partial(_open_chat, base_url=tuple(base_url), pictures=pictures)),
         (encoder, open_encoder),
         (classifier, _open_classifier),
         (metric, _compute),
@@ -56,19 +61,21 @@ def command(
             found = error.found if str(error.where) == name else f"{error.where}: {error.found}"
             shown.add_row(name, found, error.do)
         else:
-            shown.add_row(name, "can be opened", "")
+            shown.add_row(name, "sees" if pictures and opening is kinds[0][1] else "can be opened", "")
     output.print(shown)
     return 1 if failed else 0
 
 
-def _open_chat(name: str, base_url: tuple[str, ...]) -> None:
-    """Open a chat model; the scripted agents of dialogues are at hand."""
+def _open_chat(name: str, base_url: tuple[str, ...], *, pictures: bool) -> None:
+    """Open a chat model, and ask it what a picture shows; the scripted agents of dialogues are at hand."""
     from baselines.medconceal.agents import BY_ROLE as PATIENTS
     from baselines.threemdbench.consultation.agents import BY_ROLE as CONSULTATIONS
 
     agents = {f"scripted/{agent}" for roles in (PATIENTS, CONSULTATIONS) for role in roles.values() for agent in role}
     if name not in agents:
-        open_model(name, base_url=base_url)
+        model = open_model(name, base_url=base_url)
+        if pictures:
+            asyncio.run(check_sight(model))
 
 
 def _open_classifier(name: str) -> None:

@@ -91,7 +91,7 @@ physicians: Compare physicians with a model on the same cases (Table 7).
 ENDPOINT = _commands(
     "scripts.endpoint",
     """\
-check: Probe a product before it plays doctor or clinician: six tests of the function in FILE.py.
+check: Probe a product before it plays doctor or clinician: tests of the function in FILE.py.
 """,
 )
 
@@ -132,7 +132,7 @@ audit: Check caption pairs with the fact gates: lost or changed numbers, sides, 
 info: Describe a corpus and its columns, or a release by its manifest; without a name, list all corpora.
 compare: Print the paper's numbers, yours and the difference, and which of the paper's conditions hold.
 table: Write the paper's tables with your runs' numbers and intervals: LaTeX, Markdown or CSV.
-check: Check that models can be opened: name, package, key, weights; nothing is asked, and nothing paid.
+check: Check that models can be opened: name, package, key, weights; without --pictures nothing is asked or paid.
 plan: Estimate a run's requests, tokens and cost by role, and its statistical power; no model is called.
 contrast: Compare runs over the same cases: differences with intervals, and the paper's tests.
 rescore: Recompute a run's numbers from its stored dialogues, answers or embeddings; no model is called.

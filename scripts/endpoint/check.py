@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -13,8 +13,11 @@ from typing import NamedTuple
 import typer
 
 from baselines.threemdbench.consultation.settings import SETTINGS
+from loaders.errors import how_many
 from loaders.models.endpoint import Product, read_product
 from loaders.models.failures import Unanswered
+from loaders.models.sight import ASKED as SHOWN
+from loaders.models.sight import COLOURS, names_both, two_colours
 from scripts.terminal.console import output, table
 
 LONG = 20_000  # characters
@@ -39,10 +42,10 @@ class _Product:
     def __init__(self, product: Product, timeout: float, seconds: list[float]) -> None:
         self.product, self.timeout, self.seconds = product, timeout, seconds
 
-    async def ask(self, session: str, text: str) -> str:
+    async def ask(self, session: str, text: str, images: Sequence[bytes] = ()) -> str:
         started = time.monotonic()
         try:
-            said = await asyncio.wait_for(self.product.say(session, text), self.timeout)
+            said = await asyncio.wait_for(self.product.say(session, text, images), self.timeout)
         except TimeoutError:
             raise _Failed(f"no answer in {self.timeout:g} s") from None
         except Unanswered as error:
@@ -62,16 +65,17 @@ def command(
     file: Path = typer.Argument(..., metavar="FILE.py", help="Python file with the function `reply`."),
     timeout: float = typer.Option(120.0, min=0.1, max=86400.0, help="Maximum seconds per answer."),
 ) -> int:
-    """Probe a product before it plays doctor or clinician: six tests of the function in FILE.py.
+    """Probe a product before it plays doctor or clinician: tests of the function in FILE.py.
 
     The file defines `async def reply(session: str, text: str) -> str`; a third parameter, `images`, takes pictures. The
-    tests, all in text: state within a session, two parallel sessions kept apart, latency, a request to refuse, a long
-    text, and a restart. The last line says what the function can play. Exit code 1 if a test fails.
+    tests: state within a session, two parallel sessions kept apart, latency, a request to refuse, a long text, a
+    restart, and, if it takes pictures, what one shows. The last line says what the function can play. Exit code 1 if a
+    test fails.
 
     Example: `bedside endpoint check product.py`; start from `scripts/endpoint/over_json.py` or `over_sse.py`
     """
     found = asyncio.run(probes(file, timeout))
-    shown = table(f"{file.name}: six probes", "probe", "verdict", "found")
+    shown = table(f"{file.name}: {how_many(len(found), 'probe')}", "probe", "verdict", "found")
     for probe in found:
         verdict = {True: "ok", False: "FAILS", None: "note"}[probe.passed]
         shown.add_row(probe.name, verdict, probe.found, style="bold red" if probe.passed is False else None)
@@ -89,7 +93,7 @@ def _plays(product: Product) -> str:
 
 
 async def probes(file: Path, timeout: float) -> list[Probe]:
-    """The six probes, in order. Raises InputError for a file without the function."""
+    """The probes, in order. Raises InputError for a file without the function."""
     seconds: list[float] = []
     product = _Product(read_product(file), timeout, seconds)
     again = _Product(read_product(file), timeout, seconds)
@@ -99,6 +103,7 @@ async def probes(file: Path, timeout: float) -> list[Probe]:
         "refusal": _refusal(product),
         "long text": _long(product),
         "restart": _restart(product, again),
+        **({"picture": _picture(product)} if product.product.pictures else {}),
     }
     found = []
     for name, probe in tried.items():
@@ -170,3 +175,10 @@ async def _restart(product: _Product, again: _Product) -> tuple[bool | None, str
     kept = "compass" in (await again.ask(session, _ASKED)).lower()
     known = "remembers sessions" if kept else "forgets sessions: Bedside sends the earlier turns again"
     return True if kept else None, f"after Bedside restarts, the product {known}"
+
+
+async def _picture(product: _Product) -> tuple[bool | None, str]:
+    said = " ".join((await product.ask(_session(), SHOWN, [two_colours()])).split())
+    if names_both(said):
+        return True, "it names the two colours of a picture"
+    return None, f"shown {' and '.join(COLOURS)}, it replied: {said[:60]}. Make sure that pictures arrive"

@@ -13,6 +13,7 @@ from baselines.medlaybench_v.learned_metrics import METRICS
 from loaders.errors import ModelError
 from loaders.models import chat
 from scripts.cli import execute
+from tests.parts.chat_server import ChatServer
 
 FOLDER = Path(__file__).resolve().parents[2] / "scripts" / "reproduce"
 MODELS = (
@@ -49,6 +50,24 @@ def test_all_that_is_missing_is_told_at_once(capsys: pytest.CaptureFixture[str])
     ):
         assert execute(["check", *words]) == 2
         assert f"expected {expected}" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "shown"),
+    [("Black and yellow.", 0, "sees"), ("Red and blue.", 1, "it does not see a picture of yellow and black: it says")],
+)
+def test_a_server_that_leaves_pictures_out_in_silence_is_found(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, said: str, code: int, shown: str
+) -> None:
+    pytest.importorskip("inspect_ai")
+    monkeypatch.setenv("LOCAL_API_KEY", "any")
+    with ChatServer(said) as server:
+        words = ["check", "openai-api/local/m", "--base-url", server.base_url]
+        assert execute(words) == 0 and not server.requests
+        assert execute([*words, "--pictures"]) == code
+        [request] = server.requests
+    assert request.body["messages"][0]["content"][1]["type"] == "image_url"
+    assert shown.removeprefix("it ") in " ".join(capsys.readouterr().out.split())
 
 
 def test_scripted_agents_of_dialogues_are_at_hand(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Products with an API of their own: six probes against made ones, and one that plays in a dialogue."""
+"""Products with an API of their own: probes against made ones, and one that plays in a dialogue."""
 
 from __future__ import annotations
 
@@ -199,6 +199,16 @@ def test_the_check_says_what_the_function_can_play(
     assert f"Once it passes, it can play confirmation, intervention, and {said}" in " ".join(
         capsys.readouterr().out.split()
     )
+
+
+@pytest.mark.parametrize(("said", "verdict"), [("'yellow, Black' if images else 'OK'", "ok"), ("'OK'", "note")])
+def test_a_product_that_takes_pictures_is_shown_one(
+    said: str, verdict: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that leaves it out in silence plays on; one that says nothing of colours may see all the same."""
+    found = checked(capsys, written(tmp_path, f"async def reply(session, text, images): return {said}\n"), 1)
+    assert found["picture"][0] == verdict and list(found)[2] == "latency"
+    assert "picture" not in checked(capsys, written(tmp_path, "async def reply(session, text): return 'OK'\n"), 1)
 
 
 async def no_wait(_: float) -> None:
