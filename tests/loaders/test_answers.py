@@ -11,7 +11,6 @@ import signal
 import sqlite3
 import subprocess
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -488,23 +487,6 @@ def test_a_full_disk_is_an_error_and_loses_nothing(path: Path, monkeypatch: pyte
         assert put(store, model, [Message("user", "long " * 5000)]) == "answer 3"
 
 
-def test_answers_that_come_together_wait_for_the_disk_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    commit, commits, model = AnswerStore._commit, [], Paid()
-
-    def slow(store: AnswerStore, rows: Any) -> None:
-        commits.append(len(rows))
-        while len(model.asked) < 50:
-            time.sleep(0.001)
-        time.sleep(0.05)
-        commit(store, rows)
-
-    monkeypatch.setattr(AnswerStore, "_commit", slow)
-    with AnswerStore(path) as store:
-        asked = [store.ask(model, [Message("user", f"{n}")], temperature=0, max_tokens=5) for n in range(50)]
-        assert len(asyncio.run(_all(asked))) == 50
-    assert sum(commits) == 50 and len(commits) <= 5
-
-
 def test_a_commit_waits_for_no_other_work(path: Path) -> None:
     """All threads of the loop are taken, by pictures that are read or names that are looked up."""
     done = threading.Event()
@@ -602,10 +584,6 @@ def test_what_the_disk_had_not_begun_to_take_is_kept_too(path: Path) -> None:
     with AnswerStore(path) as store:
         asyncio.run(store.ask(model, HELLO, temperature=0, max_tokens=5))
     assert store.usage.replayed == 1
-
-
-async def _all(asked: Any) -> Any:
-    return await asyncio.gather(*asked)
 
 
 def test_a_locked_store_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
