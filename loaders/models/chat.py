@@ -39,7 +39,7 @@ from loaders.models.failures import secrets_of, unusable
 from loaders.models.inspect_form import answer_of, response_schema, to_inspect
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
 from loaders.models.refused import PIECE, TEMPERATURE, Asked
-from loaders.models.replies import as_meant
+from loaders.models.replies import STREAM, as_meant
 from loaders.models.scripted_chat import script_named, scripted
 from loaders.models.servers import Servers
 from loaders.models.tries import REFUSED, Tries
@@ -278,8 +278,10 @@ class InspectModel(ChatModel):
             model = copy.copy(model)
             model.api = copy.copy(model.api)
             model.api.do_sample = False
+        headers = {"Idempotency-Key": request} if request else {}
         instead: dict[str, Any] = {"max_completion_tokens": longest} if "max_tokens" in asked.left else {}
-        if PIECE in asked.left:  # `as_meant` joins them
+        if PIECE in asked.left:
+            headers["Accept"] = STREAM
             instead |= {"stream": True, "stream_options": {"include_usage": True}}
         config = GenerateConfig(
             temperature=None if greedy or temperature is None else float(temperature),
@@ -292,14 +294,14 @@ class InspectModel(ChatModel):
             reasoning_summary="none",  # otherwise OpenAI's reasoning models are sent a paid request to probe for it
             max_retries=0,  # unlimited unless set
             attempt_timeout=self._tries.timeout,
-            extra_headers={"Idempotency-Key": request} if request else None,
+            extra_headers=headers or None,
         )
         # Providers' clients retry by themselves too, which would multiply the tries; vLLM's is created on first use.
         client: Any = getattr(model.api, "client", None)
         if hasattr(client, "max_retries"):
             client.max_retries = 0
         replied = getattr(getattr(client, "_client", None), "event_hooks", {"response": []})["response"]
-        if as_meant not in replied and True not in (getattr(model.api, name, None) for name in ("stream", "streaming")):
+        if as_meant not in replied:
             replied.append(as_meant)
         answer = model.generate([to_inspect(message) for message in asked.messages], config=config, cache=False)
         # inspect_ai appends each prompt to a transcript that lives as long as the context: in an evaluation the

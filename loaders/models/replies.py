@@ -15,6 +15,9 @@ from typing import Any
 
 from loaders.models.failures import said_in
 
+STREAM = "text/event-stream"
+"""What a request accepts whose answer is to come in pieces, and be joined here."""
+
 # The marks of gpt-oss, MedGemma, Gemma 4, Command A, Seed-OSS, Magistral, Kimi-VL and HuatuoGPT-o1, in that order.
 _BEGUN = (
     r"<\|channel\|>analysis<\|message\|>|<unused94>(?:thought\n)?|<\|channel>thought\n|<\|START_THINKING\|>|<seed:think>"
@@ -52,13 +55,16 @@ async def as_meant(response: Any) -> None:
     """A hook of the OpenAI client: changes a response to what its server means by it, where nobody else would."""
     if response.status_code == 301:
         response.status_code = 308  # the client would go to the new address without the question
-    kind, path = response.headers.get("content-type", ""), response.request.url.path
-    stream = "event-stream" in kind and path.endswith("/chat/completions")
-    if "json" not in kind and not stream:
+    kind, request = response.headers.get("content-type", ""), response.request
+    if "json" not in kind and not (kind.startswith(STREAM) and request.url.path.endswith("/chat/completions")):
         return
     with suppress(ValueError, TypeError, AttributeError, RecursionError):
-        data = await response.aread()
-        told = _joined(data.decode()) if stream else json.loads(data)
+        if "json" in kind:
+            told = json.loads(await response.aread())
+        elif request.headers.get("accept") == STREAM or not json.loads(request.content).get("stream"):
+            told = _joined((await response.aread()).decode())
+        else:  # inspect_ai has asked for it, and joins it
+            return
         if response.status_code in (400, 413, 422, 500) and (turned_away := _turned_away(told)):
             response.status_code, told = 400, turned_away
         elif response.status_code == 200 and isinstance(told, dict):

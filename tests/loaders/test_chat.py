@@ -22,7 +22,7 @@ from PIL import Image
 from loaders.errors import InputError, MissingExtra, ModelError, ModelRefused
 from loaders.models import chat, tries
 from loaders.models.answers import AnswerStore, gather_bounded
-from loaders.models.chat import THOUGHTS, open_model
+from loaders.models.chat import THOUGHTS, InspectModel, open_model
 from loaders.models.messages import PATIENCE, REQUEST, Answer, ChatModel, Message
 from loaders.models.scripted_chat import scripted
 from loaders.models.waiting import waiting, watched
@@ -564,6 +564,16 @@ def test_an_answer_in_pieces_is_the_same_answer(server: ChatServer, calm: Calm, 
         assert ask(model) == Answer("A pocket\u2028of pus.", 19, 5, "stop", "hm", "some-model")
     streams = [request.body.get("stream_options") for request in server.requests]
     assert streams == ([None, {"include_usage": True}, {"include_usage": True}] if message else [None, None])
+
+
+def test_a_stream_that_inspect_ai_asks_for_is_its_own(server: ChatServer) -> None:
+    """As it does for some providers, and for a role of an evaluation with `-M stream=true`."""
+    from inspect_ai.model import get_model
+
+    server.reply = lambda body: raw(200, STREAM, "text/event-stream")
+    model = get_model("openai-api/local/some-model", base_url=server.base_url, stream=True, memoize=False)
+    assert ask(InspectModel(model)) == Answer("A pocket\u2028of pus.", 19, 5, "stop", "hm", "some-model")
+    assert server.requests[0].body["stream"] is True
 
 
 def test_an_answer_says_what_its_request_lacked(server: ChatServer, calm: Calm) -> None:
