@@ -296,7 +296,9 @@ class InspectModel(ChatModel):
             attempt_timeout=self._tries.timeout,
             extra_headers=headers or None,
         )
-        # Providers' clients retry by themselves too, which would multiply the tries; vLLM's is created on first use.
+        if start := getattr(model.api, "_ensure_server_started", None):
+            await start()  # only then vLLM has a client: its first answers, too, are read as meant
+        # Providers' clients retry by themselves too, which would multiply the tries.
         client: Any = getattr(model.api, "client", None)
         if hasattr(client, "max_retries"):
             client.max_retries = 0

@@ -994,6 +994,17 @@ def test_a_thought_is_told_from_the_answer_whatever_marks_it(server: ChatServer,
         assert (answer.text, answer.thought) == ("Pus.", "Hm.")
 
 
+def test_the_first_answers_of_a_model_of_vllm_are_read_like_all_others(server: ChatServer, calm: Calm) -> None:
+    """Its client is created as it is used first, by as many requests as are sent together."""
+    server.reply = MARKED["MedGemma"]
+    model = open_model("vllm/some-model", base_url=server.base_url, sleep=calm)
+
+    async def together() -> list[Answer]:
+        return await asyncio.gather(*(model.ask(HELLO, temperature=0, max_tokens=50) for _ in range(3)))
+
+    assert [(answer.text, answer.thought) for answer in asyncio.run(together())] == [("Pus.", "Hm.")] * 3
+
+
 @both_ways
 def test_the_marks_of_an_answer_without_a_thought_are_none_of_it(server: ChatServer, calm: Calm) -> None:
     server.reply = "<|channel|>final<|message|>Pus.<|return|>"
