@@ -40,11 +40,14 @@ _ENDS = {  # OpenAI's reason -> those of Gemini, Zhipu and Anthropic
     ),
     "length": re.compile(r"max_tokens|context_window", re.I),
 }
-_TURNED_AWAY = {  # OpenAI's code -> the words of vLLM, SGLang, llama.cpp, Ollama, Anthropic, Gemini, TGI and Moonshot
+# OpenAI's code -> the words of vLLM, SGLang, llama.cpp, Ollama, Anthropic, Gemini, TGI and Moonshot; and of OpenAI and
+# Groq for a question of more tokens than the account has in a minute, however long one waits.
+_TURNED_AWAY = {
     "context_length_exceeded": re.compile(
         r"\bmaximum (?:context|model|prompt) length\b"
         r"|\b(?:exceed\w*|(?:long|great)er)\b.{0,40}\bcontext (?:size|length|window)\b"
-        r"|\bprompt is too long\b|\binput token count\b|`inputs`.{0,40}\bmust\b|\bmodel token limit\b",
+        r"|\bprompt is too long\b|\binput token count\b|`inputs`.{0,40}\bmust\b|\bmodel token limit\b"
+        r"|\brequest too large for\b",
         re.IGNORECASE,
     ),
     "content_filter": re.compile(r"\binappropriate content\b", re.I),  # DashScope
@@ -65,7 +68,7 @@ async def as_meant(response: Any) -> None:
             told = _joined((await response.aread()).decode())
         else:  # inspect_ai has asked for it, and joins it
             return
-        if response.status_code in (400, 413, 422, 500) and (turned_away := _turned_away(told)):
+        if response.status_code in (400, 413, 422, 429, 500) and (turned_away := _turned_away(told)):
             response.status_code, told = 400, turned_away
         elif response.status_code == 200 and isinstance(told, dict):
             response.status_code, told = _meant(told)

@@ -219,6 +219,8 @@ TURNED_AWAY: list[tuple[str, Fault, str]] = [
     ("TGI", raw(422, '{"error": "`inputs` tokens + `max_new_tokens` must be <= 4096"}'), "model_length"),
     ("Anthropic", raw(400, _error("prompt is too long: 210000 tokens > 200000 maximum")), "model_length"),
     ("Gemini", raw(400, f"[{_error('The input token count (12) exceeds the maximum number')}]"), "model_length"),
+    ("Groq", raw(413, _error("Request too large for model `m` on tokens per minute: Limit 6000")), "model_length"),
+    ("an account", status(429, message="Request too large for m on tokens per min (TPM): Limit 9"), "model_length"),
     ("DashScope", raw(400, _error("Input text data may contain inappropriate content.")), "content_filter"),
 ]
 
