@@ -59,21 +59,20 @@ async def as_meant(response: Any) -> None:
     if response.status_code == 301:
         response.status_code = 308  # the client would go to the new address without the question
     kind, request = response.headers.get("content-type", ""), response.request
-    if "json" not in kind and not (kind.startswith(STREAM) and request.url.path.endswith("/chat/completions")):
+    stream = kind.startswith(STREAM) and request.url.path.endswith("/chat/completions")
+    if "json" not in kind and not stream:
         return
     with suppress(ValueError, TypeError, AttributeError, RecursionError):
-        if "json" in kind:
-            told = json.loads(await response.aread())
-        elif request.headers.get("accept") == STREAM or not json.loads(request.content).get("stream"):
-            told = _joined((await response.aread()).decode())
-        else:  # inspect_ai has asked for it, and joins it
-            return
+        data = await response.aread()
+        told = _joined(data.decode()) if stream else json.loads(data)
         if response.status_code in (400, 413, 422, 429, 500) and (turned_away := _turned_away(told)):
             response.status_code, told = 400, turned_away
         elif response.status_code == 200 and isinstance(told, dict):
             response.status_code, told = _meant(told)
-        response.headers["content-type"] = "application/json"
-        response._content = json.dumps(told).encode()
+        theirs = stream and request.headers.get("accept") != STREAM and json.loads(request.content).get("stream")
+        if not theirs or response.status_code != 200:  # else inspect_ai has asked for a stream, and joins it
+            response.headers["content-type"] = "application/json"
+            response._content = json.dumps(told).encode()
 
 
 def _turned_away(told: Any) -> Any:
@@ -84,7 +83,7 @@ def _turned_away(told: Any) -> Any:
 
 
 def _joined(stream: str) -> Any:
-    """The completion that a stream of its chunks amounts to, or the error in it. Raises: ValueError if it broke off."""
+    """The completion that a stream of its chunks amounts to, or the error in it, such as that it broke off."""
     whole: dict[str, Any] = {"choices": []}
     message: dict[str, Any] = {"role": "assistant", "content": ""}
     choice: dict[str, Any] = {"index": 0, "message": message}
@@ -106,7 +105,7 @@ def _joined(stream: str) -> Any:
                     message[name] = message.get(name, "") + text
             choice |= {"finish_reason": part["finish_reason"]} if part.get("finish_reason") else {}
     if "finish_reason" not in choice:
-        raise ValueError("the stream ended before its end")
+        return {"error": {"message": "the stream broke off"}}
     return whole | {"object": "chat.completion", "choices": [choice]}
 
 

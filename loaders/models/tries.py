@@ -120,7 +120,7 @@ class Tries:
             text += f"; it asks to wait {asked:g} s"
         do = "Check that the model can be reached, then run again"
         if garbled(cause):
-            do = "Check the base URL, and what answers there (a page, a stream that breaks off?), then run again"
+            do = "Check the base URL, and what answers there (a page?), then run again"
         if "WRONG_VERSION_NUMBER" in text:
             do = "Begin the base URL with http://, as no TLS is spoken there, then run again"
         if "CERTIFICATE_VERIFY_FAILED" in text:

@@ -264,6 +264,8 @@ def test_thoughts_that_only_the_total_counts_are_paid_too(
 # Failures that pass, and failures that do not
 
 
+HALF = 'data: {"id": "x", "model": "m", "choices": [{"index": 0, "delta": {"content": "Half"}}]}\n\n'
+
 PASSING: list[tuple[Fault, str]] = [
     (status(408), "HTTP 408: out of order"),
     (status(500), "HTTP 500: out of order"),
@@ -277,7 +279,7 @@ PASSING: list[tuple[Fault, str]] = [
     (raw(200, '{"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": []}'), "no choice"),
     (raw(200, "[]"), "a reply that is no chat completion. Check the base URL"),
     (raw(200, "<html>Sign in</html>", "text/html"), "a reply that is no chat completion. Check the base URL"),
-    (raw(200, 'data: {"choices": []}\n\n', "text/event-stream"), "a reply that is no chat completion. Check the base"),
+    (raw(200, HALF, "text/event-stream"), "HTTP 502: the stream broke off"),
     (raw(200, 'data: {"error": {"code": 504, "message": "late"}}\n\n', "text/event-stream"), "HTTP 504: late"),
     (
         raw(200, '{"choices": [{"finish_reason": "error", "error": {"code": 504, "message": "late"}}]}'),
@@ -568,8 +570,19 @@ def test_an_answer_in_pieces_is_the_same_answer(server: ChatServer, calm: Calm, 
     assert streams == ([None, {"include_usage": True}, {"include_usage": True}] if message else [None, None])
 
 
-def test_a_stream_that_inspect_ai_asks_for_is_its_own(server: ChatServer) -> None:
-    """As it does for some providers, and for a role of an evaluation with `-M stream=true`."""
+def test_a_stream_that_breaks_off_is_no_answer_of_any_provider(
+    server: ChatServer, calm: Calm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """inspect_ai streams of some by itself, and took half an answer for all of it."""
+    monkeypatch.setenv("HF_TOKEN", KEY)
+    server.reply = lambda body: raw(200, STREAM, "text/event-stream")
+    server.faults += [raw(200, HALF, "text/event-stream")]
+    answer = ask(open_model("hf-inference-providers/m", base_url=server.base_url, sleep=calm))
+    assert (answer.text, calm.waits) == ("A pocket\u2028of pus.", [1])
+
+
+def test_a_stream_that_inspect_ai_is_told_to_ask_for_is_its_own(server: ChatServer) -> None:
+    """As for a role of an evaluation with `-M stream=true`."""
     from inspect_ai.model import get_model
 
     server.reply = lambda body: raw(200, STREAM, "text/event-stream")
