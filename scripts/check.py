@@ -32,9 +32,9 @@ def command(
 
     Run it before work that plays several models one after another: all that is missing is told at once. No server is
     started, and whether one answers is tried only with --pictures, since some servers take a picture and leave it out
-    in silence. An encoder, a classifier or a model of `hf/` is loaded, and its
-    weights are downloaded if they are not here yet; a metric scores one pair of sentences, with weights that are here.
-    Exit code 1 if one cannot be opened.
+    in silence. An encoder, a classifier or a model of `hf/` is loaded, and its weights are downloaded if they are not
+    here yet; a metric scores one pair of sentences, with weights that are here. Exit code 1 if one cannot be opened, or
+    does not see.
 
     Example: `bedside check openai/gpt-4o-mini anthropic/claude-sonnet-4-5 --encoder BiomedCLIP`
     """
@@ -55,27 +55,31 @@ def command(
     shown, failed = table("Models", "model", "found", "what to do"), 0
     for name, opening in openings:
         try:
-            opening(name)
+            sees = opening(name) is True
         except BedsideError as error:
             failed += 1
             found = error.found if str(error.where) == name else f"{error.where}: {error.found}"
             shown.add_row(name, found, error.do)
         else:
-            shown.add_row(name, "sees" if pictures and opening is kinds[0][1] else "can be opened", "")
+            shown.add_row(name, "sees" if sees else "can be opened", "")
     output.print(shown)
     return 1 if failed else 0
 
 
-def _open_chat(name: str, base_url: tuple[str, ...], *, pictures: bool) -> None:
-    """Open a chat model, and ask it what a picture shows; the scripted agents of dialogues are at hand."""
+def _open_chat(name: str, base_url: tuple[str, ...], *, pictures: bool) -> bool:
+    """Open a chat model, and ask each of its servers what a picture shows, if so wanted: whether all saw it. The
+    scripted agents of dialogues are at hand."""
     from baselines.medconceal.agents import BY_ROLE as PATIENTS
     from baselines.threemdbench.consultation.agents import BY_ROLE as CONSULTATIONS
 
     agents = {f"scripted/{agent}" for roles in (PATIENTS, CONSULTATIONS) for role in roles.values() for agent in role}
-    if name not in agents:
-        model = open_model(name, base_url=base_url)
+    if name in agents:
+        return False
+    for address in base_url or (None,):
+        model = open_model(name, base_url=address)
         if pictures:
             asyncio.run(check_sight(model))
+    return pictures
 
 
 def _open_classifier(name: str) -> None:

@@ -64,8 +64,10 @@ def test_a_server_that_leaves_pictures_out_in_silence_is_found(
     with ChatServer(said) as server:
         words = ["check", "openai-api/local/m", "--base-url", server.base_url]
         assert execute(words) == 0 and not server.requests
-        assert execute([*words, "--pictures"]) == code
-        [request] = server.requests
+        with ChatServer(said) as other:
+            assert execute([*words, "--base-url", other.base_url, "--pictures"]) == code
+            [request] = server.requests
+            assert len(other.requests) == 1 - code
     assert request.body["messages"][0]["content"][1]["type"] == "image_url"
     assert shown.removeprefix("it ") in " ".join(capsys.readouterr().out.split())
 
