@@ -208,8 +208,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     if OPEN in ours and RULED_OUT in theirs and RULED_OUT not in ours:
         outcome.add("changed", f"{OPEN} became {shown}")
     if unsure_there and not unsure_here and SEEMING not in ours:
-        hedge = next(d for d in there if d.value in unsure_there)
-        if hedge.value != PROBABLE and CONFIRMED not in ours and not _soft(lay, hedge):
+        hedge = next((d for d in there if d.value in unsure_there and not _of_no_known_cause(expert, lay, d)), None)
+        if hedge and hedge.value != PROBABLE and CONFIRMED not in ours and not _soft(lay, hedge):
             outcome.add("new", f"“{lay.said(hedge)}”", Basis.UNMET)
     if CONFIRMED in ours and CONFIRMED not in theirs:
         unsure = [sum(d.value in _UNSURE or d.value == UNLIKELY for d in found) for found in (here, there)]
@@ -234,6 +234,16 @@ _SOFT = frozenset(
     "indicated consistent compatible indicating indicates representing represent represents typical characteristic "
     "supports fits fitting match matches look features fit".split()
 )
+
+
+_IDIOPATHIC = frozenset("idiopathic cryptogenic agnogenic ipf".split())
+_UNKNOWN = frozenset("unknown unexplained known knows unclear".split())
+
+
+def _of_no_known_cause(expert: Reading, lay: Reading, degree: Degree) -> bool:
+    """Whether an open question is what the expert's word means: "of unknown cause" of "idiopathic"."""
+    said = lay.texts[degree.first : degree.last + 1]
+    return not (_IDIOPATHIC.isdisjoint(expert.bag) or _UNKNOWN.isdisjoint(said))
 
 
 _SUPPOSES = frozenset("mean represent indicate signal reflect have also well possibly perhaps point suggest".split())

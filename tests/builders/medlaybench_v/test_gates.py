@@ -443,6 +443,8 @@ def test_an_abbreviation_that_disappears_is_remarked_without_failing() -> None:
             "CT: a leak after repair with enlarging aneurysm sac.",
             "CT: a leak after repair, the aneurysm sac is growing.",
         ),
+        ("CT of idiopathic fibrosis.", "CT scan of scarring of unknown cause."),
+        ("X-ray of a cryptogenic pneumonia.", "X-ray image of lung inflammation whose cause is not known."),
     ],
 )
 def test_what_follows_from_what_is_said_is_no_doubt(expert: str, lay: str) -> None:
