@@ -40,7 +40,10 @@ class Told:
         return told
 
     def may_explain(self, name: str, text: str, at: int, most: int = MOST) -> bool:
-        """Whether `name` at `at` still wants a bracket and its sentence has room; True counts as said."""
+        """Whether `name` at `at` still wants a bracket and its sentence has room; True counts as said.
+
+        The name of a method, which is explained ALWAYS, takes no room from what the picture shows.
+        """
         if name in self.names or self.quiet or inside_brackets(text, at):
             return False
         if len(self._places) >= most:
@@ -48,7 +51,8 @@ class Told:
             if sum(place >= since for place in self._places) >= most:
                 return False
         self.names.add(name)
-        self._places.append(at)
+        if most != ALWAYS:
+            self._places.append(at)
         return True
 
 

@@ -76,7 +76,10 @@ def test_offsets_survive_letters_that_grow_in_lower_case() -> None:
             "A CT scan of the belly shows a darker-looking abnormal area of 2.3 cm in segment VIII of the liver. "
             "No fluid build-up in the belly.",
         ),
-        ("US OF THE RUQ DEMONSTRATES CHOLELITHIASIS.", "US (ultrasound) of the RUQ shows gallstone disease."),
+        (
+            "US OF THE RUQ DEMONSTRATES CHOLELITHIASIS.",
+            "US (ultrasound) of the RUQ shows gallstone disease (cholelithiasis).",
+        ),
         ("X-RAY OF A BAKER'S FOOT.", "This is an X-ray of a Baker's foot."),
         ("DON'T MISS A FRACTURE. IT ISN'T OLD.", "The image shows don't miss a fracture. It isn't old."),
         # A letter that numbers stays.

@@ -21,6 +21,7 @@ DRAFTER = Drafter(
         term("bursa", "bursa (joint cushion)", "anatomy"),
         term("MFC", "MFC (knee end of a bone)", "anatomy"),
         term("TvX", "TvX (valve)", "anatomy"),
+        term("MRX", "MRX (scan)", "modality"),
         term("gastric band clip", "clip", "device"),
         term("lung lesion", "abnormal area in the lung", "finding"),
         term("stent", "support tube", "device", gloss=True),
@@ -48,6 +49,11 @@ def draft(text: str) -> str:
         (
             "meniscus, labrum, bursa. The bursa and the meniscus.",
             "meniscus (knee cartilage), labrum (cartilage rim), bursa. The bursa (joint cushion) and the meniscus.",
+        ),
+        # The name of a method takes none of the room.
+        (
+            "MRX shows a meniscus, labrum and bursa.",
+            "MRX (scan) shows a meniscus (knee cartilage), labrum (cartilage rim) and bursa.",
         ),
         # Behind plain words the expert's word stands only where it is the first bracket.
         ("meniscus, stent. Stent.", "meniscus (knee cartilage), support tube. Support tube (stent)."),
