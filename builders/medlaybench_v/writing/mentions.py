@@ -30,6 +30,7 @@ from builders.medlaybench_v.writing.glosses import unexplainable
 from builders.medlaybench_v.writing.matches import Entry
 from builders.medlaybench_v.writing.neighbours import counted_elsewhere, ends_in_part, shares_its_name
 from builders.medlaybench_v.writing.senses import another_sense, composed_of, defined_otherwise, has_other_sense, no_dye
+from builders.medlaybench_v.writing.surfaces import HOLLOW
 
 # Each is asked of an entry, the text, the text in lower case, and where in it the entry stands: [start, end).
 Doubt = Callable[[Entry, str, str, int, int], bool]
@@ -65,6 +66,7 @@ _METHOD_WORDS = (
     r"computed|computer\w*|magnetic|nuclear|chest|contrast|high|ultraso\w+|ortho\w+|cone|multi\w*|digital|"
     r"radio\w+|x-?ray|dental|panoram\w*|echo\w*|trans\w+|positron|endoscop\w*|posit\w+|plain|mr\b|ct\b"
 )
+_NARROW_OR_WIDE = re.compile(r"[ ](?:stenos[ei]s|strictures?|dilat(?:at)?ions?)(?![\w-])")
 _ENDS_OR_JOINS = (".", ",", ")", ":", ";", " and ", " or ")
 _PLANES = frozenset(("axial", "coronal", "sagittal"))
 _NEAR = 24  # characters before a term that are looked at
@@ -102,6 +104,8 @@ def _doubts(entry: Entry) -> Iterator[Doubt]:
         yield lambda entry, text, lower, start, end: another_sense(one, lower, start, end)
     if entry.only_attributive:
         yield lambda entry, text, lower, start, end: counted_elsewhere(lower, start)
+    if entry.term.pos == "adjective" and entry.term.site and entry.term.expert not in HOLLOW:
+        yield lambda entry, text, lower, start, end: _NARROW_OR_WIDE.match(lower, end) is not None
     if "contrast dye" in entry.lay:
         yield lambda entry, text, lower, start, end: no_dye(lower, start)
     if entry.term.kind == "modality":
