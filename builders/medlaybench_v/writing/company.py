@@ -25,7 +25,6 @@ _WORD_AT_END = re.compile(r"[^\W\d_][\w'’/-]*\Z")
 _FAR = 40  # characters before a term that are looked at
 # What says how large, how many, how old or how sure, of whatever thing: it is joined to no noun more than to another.
 _LOOSE = FUNCTION_WORDS | listed("loose")
-_ADJECTIVE_AND = re.compile(r"(?<![\w-])[a-z]+(?:al|ar|ior|ic|oid|ary) (?:and|or) (?:right |left )?\Z")
 _ENDS = ("ly", "ed", "ing")
 # Words of a place, which a word of place before them would contradict: "upper mandible", "bilateral hemisphere".
 _PLACES = frozenset("upper lower front rear inner outer middle half near far top side base".split())
@@ -72,29 +71,13 @@ def alone(text: str, matches: Sequence[Match]) -> Iterator[Match]:
     """The matches, with those nouns explained, or left, that do not stand alone."""
     last: Match | None = None
     for match in matches:
-        several, joined = _asks(match[2])
-        if several and _shares_noun(text, match):
-            last = None
-            continue
-        kept = _kept(text, match, last) if joined else match
+        kept = _kept(text, match, last) if _may_be_joined(match.entry) else match
         if kept is not None:
             yield kept
         last = match
 
 
-def _shares_noun(text: str, match: Match) -> bool:
-    """Whether an adjective before it has the same noun: "anterior and posterior views" are not "anterior and views from
-    behind"."""
-    start, end, _ = match
-    return text[end - 1] == "s" and _ADJECTIVE_AND.search(text, max(0, start - _FAR), start) is not None
-
-
 @lru_cache(maxsize=32768)
-def _asks(entry: Entry) -> tuple[bool, bool]:
-    """Whether an entry may name several things that share a noun, and whether it may be joined to the word before."""
-    return " " in entry.surface and _is_phrase(entry), _may_be_joined(entry)
-
-
 def _may_be_joined(entry: Entry) -> bool:
     """Whether plain words could be read with the word before them: they hold a preposition or begin with a place."""
     if entry.term.pos != "noun" or entry.term.kind not in _NOUNS or entry.placed or not entry.changes:

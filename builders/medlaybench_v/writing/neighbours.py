@@ -19,13 +19,13 @@ from functools import lru_cache
 from builders.medlaybench_v.writing.topics import table
 
 # "gastric and", "frontal, parietal and", "anterior/"; nouns that end as adjectives do are none.
-_JOINED_BEFORE = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)(?:,? (?:and|or|and/or|as well as|&) |/)\Z")
+_JOINED_BEFORE = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)(?:,? (?:and|or|and/or|as well as|&) |/)(?:(?:left|right) )?\Z")
 _ADJECTIVE = re.compile(
     r"(?!(?:canal|signal|interval|hospital|animal|renewal|removal|withdrawal|fecal|trial|material|potential|individual|"
     r"survival|normal|clinic|traffic|topic|radar|scar|sugar|bar|year|ear|linear|tear|collar|molar|summary|january|"
-    r"february|capillary|bilateral|unilateral|multifocal|focal|typical|atypical|several|initial|final|axial|"
-    r"coronal|sagittal|abnormal)\Z)"
-    r"(?:[a-z-]{2,}(?:al|ic|ar|ary|ous|eal|ian|noid)|(?:upper|lower|middle|gut|ascending|descending))\Z"
+    r"february|capillary|bilateral|unilateral|multifocal|focal|typical|atypical|several|initial|final|"
+    r"abnormal)\Z)"
+    r"(?:[a-z-]{2,}(?:al|ic|ar|ary|ous|eal|ian|ior|noid)|(?:upper|lower|middle|gut|ascending|descending))\Z"
 )
 _FAR = 40
 # A phrase may say how large, how many or how sure a thing usually is; here the caption says otherwise.
@@ -72,7 +72,7 @@ def shares_head(text: str, start: int) -> bool:
     """Whether an adjective is joined to what starts there: both belong to one noun, and a name of two words that is
     replaced as a whole would take the noun away from the first."""
     before = text[max(0, start - _FAR) : start]
-    if not before.endswith(("and ", "or ", "& ", "as ", "/")):
+    if not before.endswith(("and ", "or ", "& ", "as ", "/", "left ", "right ")):
         return False  # most leave here
     joined = _JOINED_BEFORE.search(before)
     return joined is not None and _ADJECTIVE.match(joined[1].lower()) is not None

@@ -113,7 +113,9 @@ def _entry(surface: str, lay: str, term: Term, attributive: bool = False) -> Ent
     placed = " atop " in lay.partition(" (")[0]  # "large vein atop the brain": no "fistula" may follow
     closes = term.pos == "noun" and (placed or any(word.lstrip("(") in _PREPOSITIONS for word in named.split()[1:]))
     changes = lay.lower() != surface.lower()
-    heads = changes and (closes or " (" in lay) and term.pos == "noun" and " " in surface
+    # Of "gastric and esophageal varices" the first would lose its noun; "lateral to" is joined to none.
+    other_head = closes or lay.rpartition(" ")[2] != surface.rpartition(" ")[2]
+    heads = changes and other_head and " " in surface and term.pos != "adjective" and term.kind != "direction"
     tail = _DYE if term.pos == "noun" and lay.endswith(f" {_DYE}") else ""
     return Entry(
         surface.lower(), lay, term, attributive, attributive or closes, term.licence, changes, takes_head=heads,

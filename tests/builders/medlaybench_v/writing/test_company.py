@@ -77,6 +77,9 @@ from tests.parts.rule_captions import lay
         ("A left hilar mass is seen.", "hilar mass (at the lung root)", "(mass"),
         # One noun of two adjectives, a branch of the vessel that an adjective tells, and what was looked for in vain.
         ("Bone scan, anterior and posterior views.", "anterior and posterior views", "behind"),
+        ("Anterior and posterior views of the knee.", "anterior and posterior views", "behind"),
+        ("Medial and lateral malleoli fractures.", "medial and lateral malleoli", "bump"),
+        ("Gastric and esophageal varices.", "stomach and food-pipe swollen veins", "swollen food"),
         ("No flow in the superior sagittal and right transverse sinuses.", "right transverse sinuses.", "vein"),
         ("Anomalous origin of a left atrial branch.", "left atrial branch (of", "branch of"),
         ("There is no visualization of left inguinal nodes.", "no sign of left", "viewing"),
