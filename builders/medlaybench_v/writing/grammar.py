@@ -106,11 +106,20 @@ def polish(draft: Draft) -> str:
             texts[i], texts[i + 1] = _join_after(texts[i], texts[i + 1], pieces[i + 1])
             if texts[i].endswith(")") and pieces[i + 1].match is None:
                 texts[i], texts[i + 1] = _behind_quote(texts[i], texts[i + 1])
-                if texts[i + 1].startswith(" ("):
+                told = pieces[i + 2 : i + 3] if texts[i + 1] == " (" else []
+                if texts[i + 1].startswith(" (") and not any(_found_there(piece, found) for found in told):
                     texts[i], texts[i + 1] = _in_one_bracket(texts[i], texts[i + 1])
     if _DYE in "".join(texts):
         _say_contrast_once(pieces, texts)
     return tidy("".join(texts))
+
+
+def _found_there(place: Piece, told: Piece) -> bool:
+    """Whether the caption's bracket tells what is found in a place: behind what explains the place it would be read as
+    the same, "basal ganglia (nerve centers deep in the brain; area of dead tissue)"."""
+    if place.match is None or told.match is None:
+        return False
+    return place.match.entry.term.kind == "anatomy" and told.match.entry.term.kind in ("finding", "disease")
 
 
 def _mend_seams(pieces: list[Piece], texts: list[str]) -> None:

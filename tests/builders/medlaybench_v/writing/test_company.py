@@ -84,6 +84,8 @@ from tests.parts.rule_captions import lay
         ("Anomalous origin of a left atrial branch.", "left atrial branch (of", "branch of"),
         ("There is no visualization of left inguinal nodes.", "no sign of left", "viewing"),
         ("Slow fill-in in the late phase.", "fill-in in the", "fill-in the"),
+        # What is found in a place is no explanation of the place.
+        ("CT of the left basal ganglia (infarct).", "(nerve centers deep in the brain) (area of dead", "; area"),
         # A word's own head stands beside it.
         ("The epithelial layer is thick.", "epithelial layer (surface layer) is", ") layer"),
         ("The tibialis anterior muscle.", "tibialis anterior muscle (shin muscle)", ") muscle"),
