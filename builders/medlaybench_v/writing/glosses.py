@@ -40,10 +40,7 @@ class Told:
         return told
 
     def may_explain(self, name: str, text: str, at: int, most: int = MOST) -> bool:
-        """Whether `name` at `at` still wants a bracket and its sentence has room; True counts as said.
-
-        The name of a method, which is explained ALWAYS, takes no room from what the picture shows.
-        """
+        """Whether `name` at `at` still wants a bracket and its sentence has room; True counts as said."""
         if name in self.names or self.quiet or inside_brackets(text, at):
             return False
         if len(self._places) >= most:
@@ -51,7 +48,7 @@ class Told:
             if sum(place >= since for place in self._places) >= most:
                 return False
         self.names.add(name)
-        if most != ALWAYS:
+        if most != ALWAYS:  # the name of a method takes no room from what the picture shows
             self._places.append(at)
         return True
 

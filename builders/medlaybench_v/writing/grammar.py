@@ -70,7 +70,6 @@ _GLUED_SENTENCES = re.compile(
     r"[A-Z](?<=\b(?:CT|MR|US)[A-Z])(?=(?:he|here|his|hese) )|[A-Z](?<=\bMRI[A-Z])(?=(?:he|here|his|hese) )"
 )
 _GLUED_BRACKET = re.compile(r"\((?<=[a-z]{3}\()(?=[a-z]{3})")
-_BRACKET_TWICE = re.compile(r"(\([^()]+\)) \1")
 _JOINED_TWICE = re.compile(
     r"\b([a-z]{4,}(?<!er)) and \1(?=[.,;)]|\Z)"
 )  # "swelling and oedema", not "larger and larger"
@@ -117,9 +116,8 @@ def polish(draft: Draft) -> str:
 def _found_there(place: Piece, told: Piece) -> bool:
     """Whether the caption's bracket tells what is found in a place: behind what explains the place it would be read as
     the same, "basal ganglia (nerve centers deep in the brain; area of dead tissue)"."""
-    if place.match is None or told.match is None:
-        return False
-    return place.match.entry.term.kind == "anatomy" and told.match.entry.term.kind in ("finding", "disease")
+    kinds = [piece.match.entry.term.kind for piece in (place, told) if piece.match]
+    return kinds in (["anatomy", "finding"], ["anatomy", "disease"])
 
 
 def _mend_seams(pieces: list[Piece], texts: list[str]) -> None:
@@ -199,7 +197,6 @@ def tidy(text: str) -> str:
         text = _REPEATED.sub(r"\1", text)
     text = _JOINED_TWICE.sub(itemgetter(1), text) if " and " in text else text
     text = _without_said_twice(text)
-    text = _BRACKET_TWICE.sub(r"\1", text) if ") (" in text else text
     if not text:
         return text
     first = text.split(" ", 1)[0]

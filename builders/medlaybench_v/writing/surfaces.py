@@ -40,7 +40,6 @@ _METHOD_CUIS = (("CT", "C0040405"), ("MRI", "C0024485"), ("X-ray", "C1306645"), 
 _DYE = "with contrast dye"
 # Only what is hollow is narrow or wide itself: a "renal stenosis" is one of its artery, "lumbar" one of the canal.
 HOLLOW = listed("hollow")
-_OF_HOLLOWS = frozenset(("narrowing", "widening"))
 
 
 def entries(terms: Sequence[Term]) -> Iterator[Entry]:
@@ -135,7 +134,7 @@ def _compositions(terms: Sequence[Term]) -> Iterator[Entry]:
             continue  # "bulge in a blood vessel in the liver" says too much: such findings need an entry of their own
         expert_plural, lay_plural = plural_forms(finding)
         for place in places:
-            if finding.lay in _OF_HOLLOWS and place.expert not in HOLLOW:
+            if finding.lay in ("narrowing", "widening") and place.expert not in HOLLOW:
                 continue
             expert, where = f"{place.expert} {finding.expert}", place.site
             same = place.licence == finding.licence

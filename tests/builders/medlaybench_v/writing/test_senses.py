@@ -325,7 +325,6 @@ def test_the_usual_sense_is_said(caption: str, said: str) -> None:
             "CT of rim-enhancing collections.",
             "CT scan of collections that brighten at the edge with contrast dye.",
         ),
-        ("A clot (arrow) (arrow) is seen.", "A clot (arrow) is seen."),
         ("Coronal sections of CT scan showing a cyst.", "Front-view sections of CT scan show a cyst."),
         ("Short view of showing a tear.", "A short view shows a tear."),
         # What contradicts itself is no name of a picture; a sentence that lacks its space gets one.
