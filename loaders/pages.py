@@ -55,13 +55,13 @@ def write_page(path: Path, template: str, **content: object) -> Path:
     return write_text(path, render(template, **content))
 
 
-def write_text(path: Path, html: str) -> Path:
-    """Write a rendered page, replacing an earlier one, and return its path.
+def write_text(path: Path, html: str, *, private: bool = False) -> Path:
+    """Write a rendered page, replacing an earlier one, and return its path; a `private` one for its owner alone.
 
     Raises: InputError if something other than a page is there; BedsideError if the disk is full.
     """
     refuse_other_page(path)
-    write_whole(path, html.encode("utf-8", "backslashreplace"))
+    write_whole(path, html.encode("utf-8", "backslashreplace"), private=private)
     return path
 
 

@@ -52,7 +52,7 @@ def write_report(
 
     All pairs of `release` can be explored. `plugins` are the baselines of other packages, which may have sections of
     their own. A `public` page holds nothing that `Secrets` finds of what the cases of the runs hide, and no photo of a
-    run, since its licence is unknown here.
+    run, since its licence is unknown here. Any other page of such runs is for its owner alone, as their files are.
 
     Raises InputError without a run, and for a public page if a run's description of itself contains a hidden text; what
     `captions` and `sections` raise; BedsideError when the disk is full.
@@ -66,8 +66,8 @@ def write_report(
     if release:
         said = render("baselines/report/captions.html")
         shown.append(Section("captions", "Captions of the release", said, captions(release)))
+    secrets = hidden_texts(runs)
     if public:
-        secrets = hidden_texts(runs)
         shown = [replace(one, explored=one.explored and one.explored.without(secrets)) for one in shown]
     script = Markup(str(part("baselines/report/report.js")).replace('"TEX"', json.dumps(TEX, ensure_ascii=False)))
     text = render(
@@ -100,7 +100,7 @@ def write_report(
     )
     if public:
         _check_public(text, secrets, page)
-    return write_text(page, text)
+    return write_text(page, text, private=bool(secrets) and not public)
 
 
 def _counted(runs: Sequence[FinishedRun], results: Sequence[Result]) -> dict[str, Any]:

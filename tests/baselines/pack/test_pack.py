@@ -235,8 +235,9 @@ def test_a_public_report_holds_nothing_hidden(
         text = page.read_text(encoding="utf-8")
         rows = packed_rows(text, "confirmation-dialogues")
         assert rows.count('"Clinician, turn 1 ') == 2
-        shown[len(public)] = [any(map(secrets.stands_in, texts_of(part.encode()))) for part in (text, rows)]
-    assert shown == {0: [True, True], 1: [False, False]}
+        told = [any(map(secrets.stands_in, texts_of(part.encode()))) for part in (text, rows)]
+        shown[len(public)] = (told, bool(page.stat().st_mode & 0o077))
+    assert shown == {0: ([True, True], False), 1: ([False, False], True)}
 
 
 def test_a_public_report_of_a_run_that_tells_is_not_written(home: Path, run: Path, tmp_path: Path) -> None:
