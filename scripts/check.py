@@ -62,7 +62,7 @@ def command(
             shown.add_row(name, found, error.do)
         else:
             shown.add_row(name, "sees" if sees else "can be opened", "")
-    output.print(shown)
+    output.print(shown, fault=failed > 0)
     return 1 if failed else 0
 
 

@@ -78,7 +78,7 @@ def command(
     found = compare(published, folder / "release")
     findings = list(told(found))
     output.tell(proved=found.proved, findings=findings)
-    output.print("", *findings)
+    output.print("", *findings, fault=not found.proved)
     return 0 if found.proved else 1
 
 

@@ -39,7 +39,7 @@ def command(
         shown = table(f"{how_many(len(problems), 'problem')} in {source}", "where", "found", "expected")
         for problem in problems:
             shown.add_row(problem.where, problem.found, problem.expected)
-        output.print(shown)
+        output.print(shown, fault=True)
         return 1
     rows = ", ".join(f"{name} {split.rows:,}" for name, split in manifest.splits.items())
     sound = "sound by its manifest; gates and scans were not run" if older else "sound"

@@ -79,8 +79,8 @@ def command(
     for probe in found:
         verdict = {True: "ok", False: "FAILS", None: "note"}[probe.passed]
         shown.add_row(probe.name, verdict, probe.found, style="bold red" if probe.passed is False else None)
-    output.print(shown)
     fails = any(probe.passed is False for probe in found)
+    output.print(shown, fault=fails)
     output.print(f"{'Once it passes, it' if fails else 'It'} can play {_plays(read_product(file))}.")
     return int(fails)
 

@@ -23,7 +23,7 @@ from loaders.medconceal import TASKS, cases
 from scripts.run.play import Price, prices_of
 from scripts.study.folder import Database, Folder
 from scripts.study.serve import source_of
-from scripts.terminal.console import output, warn
+from scripts.terminal.console import output
 from scripts.terminal.options_of import options_of
 from scripts.terminal.planning import showing, spending
 
@@ -79,9 +79,7 @@ def command(options: Checking) -> int:
 
 
 def _line(name: str, text: str, *, bad: bool = False) -> None:
-    output.print(f"{name}: {text}", style="yellow" if bad else None)
-    if bad and output.quiet:  # says nothing of it
-        warn(f"{name}: {text}")
+    output.print(f"{name}: {text}", style="yellow" if bad else None, fault=bad)
 
 
 def _schedule(study: Study, offers: Sequence[Offer]) -> bool:

@@ -51,8 +51,12 @@ class Terminal(Console):
         if self.document is not None:
             self.document |= facts
 
-    def print(self, *objects: Any, **options: Any) -> None:
-        """Like rich's, except for texts and tables, which rich would fold."""
+    def print(self, *objects: Any, fault: bool = False, **options: Any) -> None:
+        """Like rich's, except for texts and tables, which rich would fold. What a check finds wrong is a `fault`, which
+        `--quiet` sends to standard error and does not leave out."""
+        if fault and self.quiet and self.document is None:
+            errors.print(*objects, **options)
+            return
         if not all(isinstance(each, str | Table) for each in objects):
             super().print(*objects, **options)
             return
@@ -63,7 +67,7 @@ class Terminal(Console):
             if self.document is not None:
                 if isinstance(each, Table):
                     self.document.setdefault("tables", []).append(each.as_json())
-                elif each.strip() and not self.quiet:
+                elif each.strip() and (fault or not self.quiet):
                     errors.print(each, **options)
             elif isinstance(each, Table):
                 super().print(_lines(each, self.room), **options)

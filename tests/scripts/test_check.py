@@ -43,7 +43,9 @@ def test_all_that_is_missing_is_told_at_once(capsys: pytest.CaptureFixture[str])
     shown = " ".join(capsys.readouterr().out.split())
     assert "OPENAI_API_KEY" in shown and "nobody/m" in shown and "no-such" in shown
     assert shown.count("can be opened") == 2
-    assert execute(["check", "scripted/echo"]) == 0
+    for words, told in ((["scripted/echo"], False), (["nobody/m"], True)):
+        assert execute(["check", "--quiet", *words]) == told
+        assert ("nobody/m" in capsys.readouterr().err) is told
     for words, expected in (
         ([], "models to check"),
         (["--encoder", "random:tiny", "--base-url", "http://a/v1"], "one that"),

@@ -142,6 +142,18 @@ def test_a_file_is_no_release_and_is_called_a_file(tmp_path: Path, capsys: pytes
     assert "is a file" in said and "bedside audit" in said and "no such folder" not in said
 
 
+def test_what_verify_finds_wrong_is_told_quietly_too(
+    release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = Path(shutil.copytree(release, tmp_path / "copy"))
+    (copy / "README.md").write_text("Another card.", "utf-8")
+    assert execute(["verify", str(copy), "--quiet"]) == 1
+    said = capsys.readouterr()
+    assert said.out == "" and "README.md" in said.err
+    assert execute(["verify", str(release), "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
 def test_two_releases_that_differ_exit_with_1(
     release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
