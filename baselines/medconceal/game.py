@@ -295,7 +295,7 @@ async def _play(rules: Rules, profile: PatientProfile, ask: Ask) -> Episode:
         if rules.timed and answer.stop in _ENDS:
             stopped = _ENDS[answer.stop]
             break
-        turn = said_by(answer.text)
+        turn = said_by(answer.text, "clinician")
         text = heard(turn)
         evaluation, near = await in_play.rate(evaluator, texts, text, strict=rules.strict)
         update = in_play.move(evaluation, text, near)

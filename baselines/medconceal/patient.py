@@ -291,7 +291,7 @@ def said(answer: str) -> tuple[str, bool]:
 
     Of more than 60 words only whole sentences are kept, or the first 60 words of a single long one.
     """
-    text = " ".join(heard(said_by(answer)).split())
+    text = " ".join(heard(said_by(answer, "patient")).split())
     if len(text.split()) <= MOST_WORDS:
         return text, False
     kept: list[str] = []

@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from loaders.files.json_values import unusual
 from loaders.models.messages import Answer, Message
@@ -37,6 +37,10 @@ _THOUGHT = re.compile(r"<think(?:ing)?>(.*?)(?:</think(?:ing)?>|\Z)", re.IGNOREC
 _THOUGHT_END = re.compile(r"\A(.*?)</think(?:ing)?>", re.IGNORECASE | re.DOTALL)  # the template may hold its start
 _SPEAKER = r"\W{0,30}+(?:patient|clinician|doctor|physician|assistant|model|system|user|human)[ \t*_)\]\"”]*[:：][*_]*"
 _LABEL = re.compile(rf"^{_SPEAKER}\s*", re.IGNORECASE)
+_OTHER_SIDE = {
+    "patient": re.compile(r"\W{0,30}+(?:clinician|doctor|physician)\b", re.IGNORECASE),
+    "clinician": re.compile(r"\W{0,30}+patient\b", re.IGNORECASE),
+}
 # At the start of what is left, of a line, or of a sentence.
 _BEGINS = r"(?:^|[\n\r\x85\u2028\u2029]|(?<=[.!?…)\"”\]])[ \t]+(?=[*_(\[]*(?-i:[A-Z])))"
 _OTHER_LABEL = re.compile(f"{_BEGINS}{_SPEAKER}.*", re.IGNORECASE | re.DOTALL)
@@ -208,14 +212,18 @@ def without_thoughts(text: str) -> tuple[str, str | None]:
     return text, "\n".join(thoughts) if thoughts else None
 
 
-def said_by(answer: str) -> str:
-    """What a model says in its role, without its thoughts, a label in front, and lines it writes for the other side.
+def said_by(answer: str, role: Literal["clinician", "patient"] | None = None) -> str:
+    """What a model says in its role, without its thoughts, a label in front, and lines it writes for the other side;
+    nothing if it begins with such a line.
 
-    >>> said_by("<think>hm</think>**Doctor**: How are you?\\n**Patient**: Fine.")
-    'How are you?'
+    >>> said_by(answer := "<think>hm</think>**Doctor**: How are you?\\n**Patient**: Fine."), said_by(answer, "patient")
+    ('How are you?', '')
     """
-    said, _ = without_thoughts(writable(answer))
-    return _OTHER_LABEL.sub("", _LABEL.sub("", said.strip())).strip()
+    said = without_thoughts(writable(answer))[0].strip()
+    label = _LABEL.match(said)
+    if label and role and _OTHER_SIDE[role].match(label[0]):
+        return ""
+    return _OTHER_LABEL.sub("", said[label.end() if label else 0 :]).strip()
 
 
 def fenced(name: str, text: str) -> str:

@@ -63,6 +63,7 @@ def test_a_server_that_leaves_pictures_out_in_silence_is_found(
 ) -> None:
     pytest.importorskip("inspect_ai")
     monkeypatch.setenv("LOCAL_API_KEY", "any")
+    monkeypatch.setenv("COLUMNS", "240")
     with ChatServer(said) as server:
         words = ["check", "openai-api/local/m", "--base-url", server.base_url]
         assert execute(words) == 0 and not server.requests
