@@ -320,7 +320,8 @@ def _posts(app: FastAPI, server: Server) -> None:
                 _do(connection, site, place, what, form)
                 if late:
                     page = views.page_of(connection, site, session, replace(place, late=True))
-                else:  # the next item: of somebody who does not come back, and holds none, no lease could run out
+                elif what != "say":  # which ends no item
+                    # The next item: of somebody who does not come back, and holds none, no lease could run out.
                     views.place_of(connection, site, name)
                 if what == "leave" and (left := who.person_of(connection, name)).stage == "erased":
                     # The session was deleted with everything else: this is the last page.
