@@ -32,7 +32,7 @@ from scripts.terminal.tables import Number
 _COLUMNS = ("image_id", "gate", "outcome", "evidence", "reason", "judge", "why", "expert_caption", "layman_caption")
 """The columns of the list that `--write` makes."""
 _OUTCOMES = ("fail a gate", "doubtful", "pass")
-CONCURRENCY, ANSWERS = 16, Path("audit.answers.sqlite")
+CONCURRENCY, TIMEOUT, ANSWERS = 16, 120.0, Path("audit.answers.sqlite")
 
 
 def command(
@@ -67,6 +67,7 @@ def command(
         [], metavar="URL", help="Address of the judge's server. May be repeated: several servers share the requests."
     ),
     concurrency: int = typer.Option(CONCURRENCY, min=1, help="Maximum concurrent requests to the judge."),
+    timeout: float = typer.Option(TIMEOUT, min=1.0, max=86400.0, help="Timeout per request, in seconds."),
     answers: Path = typer.Option(
         ANSWERS,
         metavar="FILE",
@@ -87,6 +88,7 @@ def command(
         "--judge-passed": judge_passed,
         "--base-url": base_url,
         "--concurrency": concurrency != CONCURRENCY,
+        "--timeout": timeout != TIMEOUT,
         "--answers": answers != ANSWERS,
     }
     if judge is None and (unheeded := next((option for option, given in of_judge.items() if given), "")):
@@ -94,7 +96,8 @@ def command(
     if write:
         check_folder(write.parent)
         refuse_other(write, [table_bytes(_COLUMNS, ())], what="list of failures")
-    judging = judge_of(open_model(judge, base_url=tuple(base_url), any_temperature=True)) if judge else None
+    model = judge and open_model(judge, base_url=tuple(base_url), timeout=timeout, any_temperature=True)
+    judging = judge_of(model) if model else None
     lexicon = Lexicon(combine([read_vocabulary(name) for name in vocabulary]).terms)
     tally, failing, doubtful, drawn = _sorted(audit(_rows(source, split, revision), lexicon), judge_passed)
     _show("fail a gate", failing, show)

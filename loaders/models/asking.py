@@ -124,7 +124,7 @@ def read_object(text: str) -> dict[str, Any]:
     {'a': 1}
 
     Raises: Unfit for anything else, including prose around the object; a duplicate field, a number that is not finite,
-    an unpaired surrogate, NUL, deep nesting, or more than `LONGEST_ANSWER` characters.
+    an unpaired surrogate, NUL, deep nesting, "..." in place of a text, or more than `LONGEST_ANSWER` characters.
     """
     text = _THOUGHTS_IN_FRONT.sub("", text).strip()
     if len(text) > LONGEST_ANSWER:
@@ -146,7 +146,16 @@ def read_object(text: str) -> dict[str, Any]:
         raise Unfit("the answer is not one JSON object and nothing else")
     if found := unusual(value):
         raise Unfit(f"the answer {found}")
+    if _left_out(value):  # small models send an example of the prompt back as it stands
+        raise Unfit('a text of the answer is "...", as in the form that was shown')
     return value
+
+
+def _left_out(value: Any) -> bool:
+    """Whether an ellipsis stands for a text anywhere in a value."""
+    if isinstance(value, dict | list):
+        return any(map(_left_out, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, str) and value.strip() in ("...", "…")
 
 
 def _parsed(text: str) -> Any:

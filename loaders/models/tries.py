@@ -119,6 +119,8 @@ class Tries:
         if (asked := self.retry_after(cause)) > LONGEST_RETRY_AFTER:
             text += f"; it asks to wait {asked:g} s"
         do = "Check that the model can be reached, then run again"
+        if late(cause):
+            do = "Let it take longer (--timeout), or ask less of it at a time (--concurrency), then run again"
         if garbled(cause):
             do = "Check the base URL, and what answers there (a page?), then run again"
         if "WRONG_VERSION_NUMBER" in text:

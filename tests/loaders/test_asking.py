@@ -101,6 +101,8 @@ def test_one_object_or_its_one_fence_is_read(answer: str) -> None:
         '{"\\udc8a": 1}',
         '{"note": "a\nb"}',
         f'{{"score": {"1" * 5_000}}}',
+        '{"claims": [{"expert": "...", "same": true}], "why": "the same"}',
+        '{"quote": " … "}',
         "{" * 50_000,
         "[" * 50_000,
         '{"a":' * 3_000 + "1" + "}" * 3_000,

@@ -357,6 +357,7 @@ def test_a_hanging_model_is_given_up(server: ChatServer, calm: Calm) -> None:
     server.faults += [hang()] * 9
     message = refused(opened(server, calm, retries=1, timeout=0.5))
     assert "gave no answer in 2 tries; the last error: no answer within 1 s" in message
+    assert "--timeout" in message and "--concurrency" in message, "it is there, but slow"
     # Tries are counted where they are made: on a busy machine one is given up before the server has read it.
     assert len(calm.waits) == 1 and len(server.requests) <= 2
 

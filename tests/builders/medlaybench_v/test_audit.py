@@ -284,7 +284,13 @@ def test_a_pair_that_passes_and_is_found_broken_is_listed(
 
 @pytest.mark.parametrize(
     "option",
-    [("--judge-passed", "3"), ("--base-url", "http://127.0.0.1:9/v1"), ("--concurrency", "2"), ("--answers", "mine")],
+    [
+        ("--judge-passed", "3"),
+        ("--base-url", "http://127.0.0.1:9/v1"),
+        ("--concurrency", "2"),
+        ("--timeout", "9"),
+        ("--answers", "mine"),
+    ],
 )
 def test_what_only_a_judge_needs_is_refused_without_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], option: tuple[str, str]
