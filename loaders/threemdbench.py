@@ -192,8 +192,6 @@ def parse_complaints(value: object, where: object = "complaints") -> list[str]:
     if isinstance(value, str):
         lines = [line for line in value.splitlines() if line.strip()]
         value = lines if len(lines) > 1 else _SENTENCE_END.split(value)
-    if hasattr(value, "tolist"):
-        value = value.tolist()
     if not isinstance(value, Sequence):
         raise InputError(
             where, found=f"complaints of type {type(value).__name__}", expected="a text or a list of texts"

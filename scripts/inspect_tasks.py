@@ -41,8 +41,7 @@ from loaders.medconceal import Task, cases
 from loaders.opened import open_corpus, open_data
 from loaders.registry import corpora
 from scripts.run.confirmation import RULES, TEMPLATE
-from scripts.run.consultation import warn_of_cases
-from scripts.run.cues import cues_of, warn_of_cues
+from scripts.run.consultation import cues_of, warn_of_cases
 from scripts.run.policies import policy_of
 
 MODEL = "model"
@@ -91,9 +90,7 @@ def consultation(
     opened = open_data(_data(data), split=split, default="3mdbench")
     told = cues_of(_file(cues), setting, opened)
     read = read_cases(opened.splits[split], cues=told)
-    warn_of_cases(read, data)
-    if told is not None:
-        warn_of_cues(told, read)
+    warn_of_cases(read, data, told)
     return dialogue_task(
         game,
         read.cases,

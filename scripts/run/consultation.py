@@ -5,36 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from baselines.dialogue.game import Game
 from baselines.dialogue.played import PlayedCase
 from baselines.results.run import ModelUsed
-from baselines.threemdbench.classifier.cues import Cues
+from baselines.threemdbench.classifier.cues import Cues, read_cues
 from baselines.threemdbench.consultation.agents import BY_ROLE, scripted_agent
-from baselines.threemdbench.consultation.cases import ORIGINALS, Cases, keep_pictures, read_cases
+from baselines.threemdbench.consultation.cases import NO_CUES, ORIGINALS, Cases, keep_pictures, read_cases
 from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.prompts import read_prompts
-from baselines.threemdbench.consultation.protocol import BEDSIDE, Photos, Protocol, protocol_named, unfinished_of
-from baselines.threemdbench.consultation.record import Case, Consultation
-from baselines.threemdbench.consultation.settings import SETTINGS
+from baselines.threemdbench.consultation.protocol import BEDSIDE, protocol_named, unfinished_of
+from baselines.threemdbench.consultation.record import Consultation
+from baselines.threemdbench.consultation.settings import SETTINGS, setting_named
 from baselines.threemdbench.consultation.tables import results
 from baselines.threemdbench.slices import NAME as SLICES
 from baselines.threemdbench.slices import check_columns, sides_of
 from loaders.errors import InputError, how_many
-from loaders.models.prompts import Prompts
+from loaders.files.records import to_json
 from loaders.opened import Opened, open_corpus
-from scripts.run.cues import cue_facts, cues_of, warn_of_cues
 from scripts.run.play import Play, play, record_of, roles_of, rules_of, warn_of_family
 from scripts.run.stored import Rescored, Stored
-from scripts.terminal.console import warn
+from scripts.terminal.console import errors, warn
 from scripts.terminal.finish import finish
 from scripts.terminal.options import Resamples, Slices, one_of
 from scripts.terminal.options_of import options_of
 
 _F1 = {"authors": "F1", "cleaned": "F1 (cleaned)", "strict": "F1 (strict)"}
+_SHOWN = 20
 _NAMES = {role: ", ".join(f"scripted/{name}" for name in agents) for role, agents in BY_ROLE.items()}
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="3mdbench[@TAG], official, a release folder, or REPO[@TAG].")]
@@ -133,12 +132,19 @@ def command(options: Consultations) -> None:
         .for_doctor(options.doctor)
         .having(cap_mode=options.cap_mode, judge=options.judge, photos=options.photos, unfinished=options.unfinished)
     )
-    game, names = _game(options, texts, protocol)
+    game = consultation_game(options.setting, texts, protocol)
+    names = {"doctor": options.doctor, "assessor": options.assessor}
+    if "patient" in game.roles:
+        if options.patient is None:
+            raise InputError("--patient", found="no model", expected=f"a model: {options.setting} is a dialogue")
+        names["patient"] = options.patient
     # A patient is named even where nobody asks it, as in a sweep over the settings.
     roles = roles_of(names, scripted_agent, options, others=[options.patient] if options.patient else [])
     opened = open_corpus("3mdbench", options.data, options.split)
     cues = cues_of(options.cues, options.setting, opened)
-    read = _read(options, opened, protocol.photos, cues)
+    originals = options.out / ORIGINALS if protocol.photos == "original" else None
+    read = read_cases(opened.splits[options.split], photos=protocol.photos, cues=cues, folder=originals)
+    warn_of_cases(read, options.data, cues)
     cases = read.cases[: options.limit]
     sides = sides_of(opened.rows("image_id", *check_columns(options.slices)), options.slices, options.data)
     played = play(game, cases, roles, options, title=f"{options.doctor}, {options.setting}")
@@ -182,33 +188,6 @@ def rescore(stored: Stored) -> Rescored:
     return Rescored(numbers, {SLICES: sides} if sides else {})
 
 
-def _game(
-    options: Consultations, texts: Prompts, protocol: Protocol
-) -> tuple[Game[Case, Consultation], dict[str, str]]:
-    """The game of the setting and who plays in it. Raises InputError for a dialogue without a patient."""
-    game = consultation_game(options.setting, texts, protocol)
-    names = {"doctor": options.doctor, "assessor": options.assessor}
-    if "patient" not in game.roles:
-        return game, names
-    if options.patient is None:
-        raise InputError("--patient", found="no model", expected=f"a model: {options.setting} is a dialogue")
-    return game, {**names, "patient": options.patient}
-
-
-def _read(options: Consultations, opened: Opened, photos: Photos, cues: Cues | None) -> Cases:
-    """The cases, after reporting rows that cannot be played."""
-    read = read_cases(
-        opened.splits[options.split],
-        photos=photos,
-        cues=cues,
-        folder=options.out / ORIGINALS if photos == "original" else None,
-    )
-    warn_of_cases(read, options.data)
-    if cues is not None:
-        warn_of_cues(cues, read)
-    return read
-
-
 def _warn_of_silence(played: Sequence[Consultation]) -> None:
     """Reports whose turns are empty, and how many of these a reasoning model spent on thinking."""
     for role in ("doctor", "patient"):
@@ -220,14 +199,15 @@ def _warn_of_silence(played: Sequence[Consultation]) -> None:
             warn(f"{role}: {len(empty):,} of {len(turns):,} turns are empty{thought}")
 
 
-def warn_of_cases(read: Cases, data: str) -> None:
-    """Reports which rows are not played. Raises InputError if none is left."""
+def warn_of_cases(read: Cases, data: str, cues: Cues | None = None) -> None:
+    """Reports which rows are not played, which cases have no cues, and whether the cases were searched for the
+    classifier's own photos. Raises InputError if none is left."""
     if not read.cases:
-        reason = f", the first: {read.invalid[0].case_id}, {read.invalid[0].reason}" if read.invalid else ""
+        reason = next((f", the first: {case_id}, {reason}" for case_id, reason in read.invalid.items()), "")
         do = "Play a split whose rows have a general complaint: a build writes them for test"
         raise InputError(data, found=f"no playable case{reason}", expected="at least one", do=do)
-    for row in read.invalid[:5]:
-        warn(f"not played: {row.case_id}: {row.reason}")
+    for case_id, reason in list(read.invalid.items())[:5]:
+        warn(f"not played: {case_id}: {reason}")
     if len(read.invalid) > 5:
         warn(f"not played: {len(read.invalid) - 5:,} more")
     if read.giveaways:
@@ -235,3 +215,41 @@ def warn_of_cases(read: Cases, data: str) -> None:
             f"{how_many(len(read.giveaways), 'case has', 'cases have')} a complaint that names the "
             "diagnosis, so the patient may say it"
         )
+    if uncued := _uncued(read):
+        named = ", ".join(uncued[:_SHOWN]) + (" …" if len(uncued) > _SHOWN else "")
+        warn(
+            f"{how_many(len(uncued), 'case has no cues and is', 'cases have no cues and are')} not played: {named}. To "
+            "compare with a run that plays them, use bedside contrast, which takes the cases that both have"
+        )
+    if cues is not None and cues.more.search is None:
+        errors.print("The cues do not record whether the cases were checked for the classifier's training photos")
+
+
+def cues_of(path: Path | None, setting: str, opened: Opened) -> Cues | None:
+    """The cues in a file for the rows of a run; None for a setting without cues.
+
+    Raises: InputError for a file if the setting takes none, for none if it needs one, and what `read_cues` raises.
+    """
+    wanted = setting_named(setting).cues
+    if wanted and path is None:
+        do = "Make cues.parquet with: bedside run classifier"
+        raise InputError("--cues", found="no file", expected=f"cues.parquet, for the setting {setting}", do=do)
+    if path is None:
+        return None
+    if not wanted:
+        raise InputError("--cues", found=f"{setting} gives the doctor no cues", expected="a setting with cues")
+    return read_cues(path, opened.content_digest)
+
+
+def cue_facts(cues: Cues, read: Cases) -> dict[str, Any]:
+    """What a record says about the cues: the file, the search for training photos, and the cases that have none."""
+    facts: dict[str, Any] = {"model": cues.model, "file": cues.file_digest}
+    if cues.more.search is not None:
+        facts["training photos"] = to_json(cues.more.search)
+    if uncued := _uncued(read):
+        facts["no cues for"] = uncued
+    return facts
+
+
+def _uncued(read: Cases) -> list[str]:
+    return [case_id for case_id, reason in read.invalid.items() if reason.startswith(NO_CUES)]

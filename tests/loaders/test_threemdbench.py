@@ -6,7 +6,6 @@ import dataclasses
 import re
 from collections import Counter
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -110,7 +109,6 @@ def test_four_temperaments_with_five_facets() -> None:
     ("value", "expected"),
     [
         (["You itch.", " It is  red. "], ["You itch.", "It is red."]),
-        (np.array(["You itch.", "It is red."], dtype=object), ["You itch.", "It is red."]),
         ("['You itch.', \"It's red.\"]", ["You itch.", "It's red."]),
         ("- You itch.\n\n- It is red.\n", ["You itch.", "It is red."]),
         ("* You itch.\r\n* It is red.", ["You itch.", "It is red."]),

@@ -5,8 +5,7 @@ ECE: answers in 15 bins of equal width by confidence; the mean over answers of |
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -19,18 +18,7 @@ BINS = 15
 _LIMITS = (0.05, 20.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """The answers whose confidence is above `low`, up to `high`: how many, their mean confidence, their accuracy."""
-
-    low: float
-    high: float
-    n: int
-    confidence: float
-    accuracy: float
-
-
-def probabilities(logits: Floats, temperature: float = 1.0) -> Floats:
+def probabilities(logits: Floats, temperature: float) -> Floats:
     """Softmax (N, classes) of logits over a temperature."""
     shares: Floats = softmax(logits / temperature, axis=1)
     return shares
@@ -50,15 +38,17 @@ def fit_temperature(logits: Floats, labels: Ints) -> float:
     return float(np.exp(least.x))
 
 
-def bins(shares: Floats, labels: Ints) -> list[Bin]:
-    """The 15 bins of a reliability diagram; an empty one has n 0."""
+def bins(shares: Floats, labels: Ints) -> list[dict[str, Any]]:
+    """The 15 bins of a reliability diagram: how many answers have a confidence above `low`, up to `high`, their mean
+    confidence, their accuracy; an empty one has n 0."""
     confidence, right, place = _answers(shares, labels)
     bars = []
     for at in range(BINS):
         inside = place == at
         count = int(inside.sum())
         mean, accuracy = (float(part[inside].mean()) if count else 0.0 for part in (confidence, right))
-        bars.append(Bin(at / BINS, (at + 1) / BINS, count, mean, accuracy))
+        low, high = at / BINS, (at + 1) / BINS
+        bars.append({"low": low, "high": high, "n": count, "confidence": mean, "accuracy": accuracy})
     return bars
 
 

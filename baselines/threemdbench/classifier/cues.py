@@ -83,14 +83,7 @@ def write_cues(
     stand_in: str | None = None,
     more: More | None = None,
 ) -> None:
-    """Write the cues, whole or not at all. The same cues give the same bytes.
-
-    Raises InputError if a case does not have exactly three distinct diagnoses of the 34, or there is no case.
-    """
-    for case, given in names.items():
-        _check(path, case, given)
-    if not names:
-        raise InputError(path, found="no case", expected="one or more")
+    """Write the cues, whole or not at all. The same cues give the same bytes."""
     said = dict(zip(_SAID, (content_digest, model, run_id, stand_in or ""), strict=True))
     metadata = {f"bedside.{key}".encode(): value.encode() for key, value in said.items()}
     metadata[_MORE] = json.dumps(to_json(more or More()), sort_keys=True, ensure_ascii=False).encode()
@@ -131,16 +124,12 @@ def read_cues(path: Path, content_digest: str) -> Cues:
         )
     names: dict[str, tuple[str, ...]] = {}
     for row in rows:
-        _check(path, row["case_id"], row["names"])
-        names[row["case_id"]] = tuple(row["names"])
+        case, given = row["case_id"], tuple(row["names"] or ())
+        if not case or len(given) != TOP or len(set(given)) != TOP or not set(given) <= set(NAMES):
+            expected = f"{TOP} distinct diagnoses of the 34"
+            raise InputError(f"{path}, case {case}", found=str(list(given)), expected=expected)
+        names[case] = given
     if len(names) < len(rows):
         raise InputError(path, found="a repeated case", expected="one row per case", do=_DO)
     stand_in = said.pop("stand_in") or None
     return Cues(names, **said, stand_in=stand_in, file_digest=hashlib.sha256(data).hexdigest(), more=more)
-
-
-def _check(path: Path, case: object, names: Sequence[str] | None) -> None:
-    if not case or not names or len(names) != TOP or len(set(names)) != TOP or not set(names) <= set(NAMES):
-        raise InputError(
-            f"{path}, case {case}", found=str(names and list(names)), expected=f"{TOP} distinct diagnoses of the 34"
-        )

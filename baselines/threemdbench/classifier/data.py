@@ -79,10 +79,6 @@ class Classes:
         spread[:, list(self.places)] = logits
         return spread
 
-    def moved(self, labels: Sequence[int]) -> list[int]:
-        """Labels by the network's classes -> by these names."""
-        return [self.places[label] for label in labels]
-
 
 SPLITS = ("train", "validation", "test")
 FOLDER = "folder of class folders"

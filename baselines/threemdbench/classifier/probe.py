@@ -10,7 +10,6 @@ import hashlib
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +33,6 @@ STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)
 """The inverse penalties to try."""
 
 _ENCODERS = ("open_clip:", "hf-hub:", "hf:", "pmc-clip:")
-
-
-@dataclass(frozen=True, slots=True)
-class Probed:
-    """Logits (N, classes) for validation and test, and the inverse penalty that was chosen."""
-
-    validation: Floats
-    test: Floats
-    strength: float
 
 
 def open_backbone(
@@ -94,8 +84,10 @@ def probe(
     cache: Path,
     batch_size: int = 64,
     progress: Progress | None = None,
-) -> Probed:
+) -> tuple[Floats, Floats, float]:
     """Fit on photos["train"], choose on photos["validation"], answer about photos["test"]; all must be readable.
+
+    Returns logits (N, classes) for validation and test, and the inverse penalty that was chosen.
 
     Raises MissingExtra without scikit-learn, and what `embed` raises.
     """
@@ -133,7 +125,7 @@ def probe(
 
     strength = max(STRENGTHS, key=macro_f1)  # the first of equal ones
     model = fitted[strength]
-    return Probed(_logits(model, validation, classes), _logits(model, test, classes), strength)
+    return _logits(model, validation, classes), _logits(model, test, classes), strength
 
 
 def _logits(model: Any, vectors: Floats, classes: int) -> Floats:

@@ -52,8 +52,6 @@ class Recipe:
                 raise InputError(name, found=str(getattr(self, name)), expected="a number > 0, at most 1")
         if not 0 <= self.ema < 1:
             raise InputError("ema", found=str(self.ema), expected="a number from 0 to below 1")
-        if self.precision not in ("fp32", "bf16"):
-            raise InputError("precision", found=repr(self.precision), expected="fp32 or bf16")
 
     def steps(self, photos: int) -> int:
         """Steps per epoch: the last incomplete batch is dropped, unless it is the only one."""

@@ -6,7 +6,7 @@ A test photo that cannot be decoded counts as a wrong answer, and is reported; i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -235,11 +235,7 @@ class Scoring:
             column = f"ECE {name} scaling"
             results.append(self._cell(column, boot, 0, n=len(labels), direction="down"))
             loss = log_loss(logits, labels, used)
-            content[name] = {
-                "ece": _triple(boot, 0),
-                "log_loss": loss,
-                "bins": [asdict(bar) for bar in bins(shares, labels)],
-            }
+            content[name] = {"ece": _triple(boot, 0), "log_loss": loss, "bins": bins(shares, labels)}
         return results, content
 
     def _cell(

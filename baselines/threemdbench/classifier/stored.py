@@ -11,9 +11,7 @@ import numpy as np
 
 from baselines.statistics.arrays import Floats
 from baselines.threemdbench.classifier.data import Labelled
-from loaders.errors import InputError
 from loaders.files.json_values import read_json
-from loaders.files.paths import is_there
 from loaders.files.records import from_json
 
 NAME = "answers.json"
@@ -95,8 +93,5 @@ def ranked(logits: Floats, readable: Sequence[bool]) -> list[list[int] | None]:
 def read_stored(run: Path) -> StoredAnswers:
     """The answers that a run stored. Raises: InputError if it stored none, or something else is there."""
     path, do = run / NAME, "Run the classifier again"
-    if not is_there(path):
-        raise InputError(
-            run, found=f"no {NAME}: the run is from an earlier version", expected="the answers of the run", do=do
-        )
-    return from_json(StoredAnswers, read_json(path, expected="the answers stored by the run"), path, do=do, ours=True)
+    stored = read_json(path, expected="the answers stored by the run", do=do)
+    return from_json(StoredAnswers, stored, path, do=do, ours=True)

@@ -28,19 +28,10 @@ from loaders.files.paths import is_there
 CHECKPOINT, BEST = "checkpoint.safetensors", "best.safetensors"
 
 
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """The outcome of an epoch. Macro F1 (proportion) of the averaged weights on validation."""
-
-    epoch: int
-    loss: float
-    macro_f1: float
-    accuracy: float
-
-
 @dataclass(slots=True)
 class _Position:
-    """The next step, and what was measured on the way to it."""
+    """The next step, and what was measured on the way to it: for each epoch, its loss, and how the averaged weights do
+    on validation (proportions)."""
 
     epoch: int = 0
     step: int = 0
@@ -51,21 +42,12 @@ class _Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
-    """The network with the weights that were best on validation, and how it got there."""
-
-    module: Any
-    history: tuple[Epoch, ...]
-    best_epoch: int
-
-
-@dataclass(frozen=True, slots=True)
 class Told:
     """Callbacks for each step (epoch, step, steps, mean loss so far), each epoch, and the place of a checkpoint."""
 
-    step: Callable[[int, int, int, float], None] = lambda epoch, step, steps, loss: None
-    epoch: Callable[[Epoch], None] = lambda epoch: None
-    resumed: Callable[[int, int], None] = lambda epoch, step: None
+    step: Callable[[int, int, int, float], None]
+    epoch: Callable[[Mapping[str, Any]], None]
+    resumed: Callable[[int, int], None]
 
 
 class Training:
@@ -86,14 +68,14 @@ class Training:
         accelerator: Any,
         *,
         identity: Mapping[str, Any],
-        workers: int = 0,
-        checkpoint_seconds: float = 300.0,
-        told: Told | None = None,
+        workers: int,
+        checkpoint_seconds: float,
+        told: Told,
     ) -> None:
         from timm.utils import ModelEmaV3
 
         self.network, self.recipe, self.folder, self.accelerator = network, recipe, folder, accelerator
-        self.pictures, self.workers, self.seconds, self.told = pictures, workers, checkpoint_seconds, told or Told()
+        self.pictures, self.workers, self.seconds, self.told = pictures, workers, checkpoint_seconds, told
         count = len(pictures["train"])
         self.batch = min(recipe.batch_size, count)
         self.steps = recipe.steps(count)
@@ -117,8 +99,9 @@ class Training:
         self.views = TrainViews(pictures["train"], network.input, recipe)
         self.loss = torch.nn.CrossEntropyLoss(label_smoothing=recipe.label_smoothing)
 
-    def run(self) -> Trained:
-        """Train to the end.
+    def run(self) -> tuple[Any, list[dict[str, Any]], int]:
+        """Train to the end: the network with the weights that were best on validation, the outcome of every epoch, and
+        which was best.
 
         Raises ModelError if the loss is not finite or the device runs out of memory, KeyboardInterrupt with a
         message to show.
@@ -134,8 +117,7 @@ class Training:
         tensors, _ = read_tensors(self.folder / BEST, do=self._again())
         best = self.average.module  # not a copy of self.module, whose forward accelerate has bound to itself
         best.load_state_dict(tensors)
-        history = tuple(Epoch(**epoch) for epoch in self.position.history)
-        return Trained(best.eval(), history, self.position.best_epoch)
+        return best.eval(), self.position.history, self.position.best_epoch
 
     def _finished(self) -> bool:
         place = self.position
@@ -202,15 +184,21 @@ class Training:
         logits = answer(self.average.module, pictures, self.network.input, self.accelerator, workers=self.workers)
         labels, _ = occurring(pictures.labels, range(logits.shape[1]))
         scores = classification_scores(pictures.labels, logits.argmax(axis=1).tolist(), labels)
-        epoch = Epoch(place.epoch, place.loss / self.steps, scores.macro_f1, scores.accuracy)
-        place.history.append(asdict(epoch))
+        place.history.append(
+            {
+                "epoch": place.epoch,
+                "loss": place.loss / self.steps,
+                "macro_f1": scores.macro_f1,
+                "accuracy": scores.accuracy,
+            }
+        )
         if scores.macro_f1 > place.best:
             place.best, place.best_epoch = scores.macro_f1, place.epoch
             if self.accelerator.is_main_process:
                 # Before the checkpoint: if interrupted in between, this epoch ends once more, with the same weights.
                 write_tensors(self.folder / BEST, self.average.module.state_dict(), {"epoch": place.epoch})
         place.epoch, place.step, place.loss = place.epoch + 1, 0, 0.0
-        self.told.epoch(epoch)
+        self.told.epoch(place.history[-1])
 
     def _save(self) -> None:
         if self.accelerator.is_main_process:

@@ -44,22 +44,15 @@ ORIGINALS = "photos"  # folder of a run: photos as the doctor is shown them, if 
 
 
 @dataclass(frozen=True, slots=True)
-class Invalid:
-    """A row that cannot be played, and why."""
-
-    case_id: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Cases:
     """The rows as cases, each in the order of the ids: cases and invalid rows add up to all rows.
 
-    `giveaways` are the ids of cases in which a complaint names the diagnosis itself, so that a patient may say it.
+    `invalid` is id -> why it cannot be played. `giveaways` are the ids of cases in which a complaint names the
+    diagnosis itself, so that a patient may say it.
     """
 
     cases: tuple[Case, ...]
-    invalid: tuple[Invalid, ...]
+    invalid: Mapping[str, str]
     giveaways: tuple[str, ...]
 
 
@@ -79,7 +72,7 @@ def read_cases(
     for a full disk.
     """
     cases: dict[str, Case] = {}
-    invalid: dict[str, Invalid] = {}
+    invalid: dict[str, str] = {}
     for number, row in enumerate(encoded(rows), 1):
         case_id = row.get("image_id")
         if not isinstance(case_id, str) or not case_id:
@@ -91,17 +84,17 @@ def read_cases(
             cases[case_id] = _case(case_id, row, photos, named, folder)
         except InputError as problem:
             reason = f"image {problem.reason.replace('_', ' ')}" if isinstance(problem, ImageError) else problem.found
-            invalid[case_id] = Invalid(case_id, reason)
+            invalid[case_id] = reason
     if cues is not None:
         _without_cues(cases, invalid, cues.more.without)
     return Cases(
         cases=tuple(cases[case_id] for case_id in sorted(cases)),
-        invalid=tuple(invalid[case_id] for case_id in sorted(invalid)),
+        invalid=dict(sorted(invalid.items())),
         giveaways=tuple(case_id for case_id in sorted(cases) if _names_itself(cases[case_id])),
     )
 
 
-def _without_cues(cases: dict[str, Case], invalid: dict[str, Invalid], without: Mapping[str, str]) -> None:
+def _without_cues(cases: dict[str, Case], invalid: dict[str, str], without: Mapping[str, str]) -> None:
     """Moves the cases that have no cues to the invalid ones. Raises InputError if the cues do not say why."""
     missing = sorted(case_id for case_id, case in cases.items() if not case.cues)
     if lost := [case_id for case_id in missing if case_id not in without]:
@@ -113,7 +106,7 @@ def _without_cues(cases: dict[str, Case], invalid: dict[str, Invalid], without: 
         )
     for case_id in missing:
         del cases[case_id]
-        invalid[case_id] = Invalid(case_id, f"{NO_CUES}: {without[case_id]}")
+        invalid[case_id] = f"{NO_CUES}: {without[case_id]}"
 
 
 def _case(

@@ -57,7 +57,7 @@ _FENCE = re.compile(r"```[ \t]*(?:json|python|py|text|plaintext)?", re.IGNORECAS
 _SMART = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "：": ":", "，": ","})
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'')
 _NAMES = {"true": "True", "false": "False", "null": "None", "yes": '"yes"', "no": '"no"'}
-_NAME = re.compile(r"\b(?:true|false|null|yes|no)\b", re.IGNORECASE)
+_FOREIGN = re.compile(rf"(?P<string>{_STRING.pattern})|//[^\n]*|\b(?P<name>true|false|null|yes|no)\b", re.IGNORECASE)
 _DEEPEST = 6
 _BETWEEN = " \t\n|:=*_\"'`,-–—>→.)(]["
 _LEFT_OVER = re.compile(r"[\s,;|*_\"'`{(\[-]*(?:\band\b)?[\s,;|*_\"'`{(\[-]*(?:criterion|item)?\s*\Z", re.IGNORECASE)
@@ -153,15 +153,8 @@ def _python(text: str) -> object:
 
 def _pythonic(text: str) -> str:
     """JSON's names changed to Python's, // comments removed, and a comma added where a line ends without one."""
-    kept, at = [], 0
-    for string in [*_STRING.finditer(text), None]:
-        code = text[at : string.start() if string else len(text)]
-        code = re.sub(r"//[^\n]*", "", code)
-        code = _NAME.sub(lambda name: _NAMES[name[0].casefold()], code)
-        kept.append(code + (string[0] if string else ""))
-        at = string.end() if string else at
-    joined = "".join(kept)
-    return re.sub(r"([\"'\w}])[ \t]*\n(\s*[\"'])", r"\1,\n\2", joined)
+    text = _FOREIGN.sub(lambda found: found["string"] or _NAMES.get((found["name"] or "").casefold(), ""), text)
+    return re.sub(r"([\"'\w}])[ \t]*\n(\s*[\"'])", r"\1,\n\2", text)
 
 
 def _items(value: Mapping[Any, Any], depth: int) -> Iterator[tuple[str, object]]:

@@ -63,10 +63,8 @@ def results(
     If `sides` gives the slice of each case for a column, correct diagnoses (strict), the items of the rubric and
     the length are repeated for each slice.
 
-    Raises InputError on no consultation, or a diagnosis that is none of the 34.
+    Raises InputError on a diagnosis that is none of the 34.
     """
-    if not consultations:
-        raise InputError("consultations", found="none", expected="one at least")
     run = _Run(consultations, record, unfinished, lost, draws)
     parts = (run.diagnoses, run.utterances, run.rates, run.rubric, run.by_domain, run.by_temperament)
     return [cell for part in (*parts, run.temperament_tests) for cell in part()] + run.by_slice(sides)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from loaders.errors import InputError
-from scripts.terminal.options import EMBEDDINGS, LAST_SEED, Cache, Device, Out, Resamples, Slices
+from scripts.terminal.options import EMBEDDINGS, LAST_SEED, Cache, Device, Out, Resamples, Slices, one_of
 from scripts.terminal.photos import Photos
 
 ALL = "all"
@@ -129,6 +129,7 @@ class Classifying(Common, Training, Prediction):
 
     def check(self) -> None:
         """Raises InputError for options that nothing would heed, and for --predict without a run."""
+        one_of("--precision", self.precision, ("auto", "fp32", "bf16"))
         training = [field.name for field in fields(Training)]
         if self.predict:
             told = "no training options: the network is already trained"

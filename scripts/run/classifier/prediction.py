@@ -44,7 +44,7 @@ def predict(options: Classifying) -> tuple[Labelled, Answered]:
         found = "photos without labels, and a network with fewer than three of the 34 diagnoses"
         raise InputError(options.data, found=found, expected="labels to score, or diagnoses for cues")
     slices_of(target.labelled, options)
-    train_labels = classes.moved(read_stored(options.weights).train_labels) if scored else []
+    train_labels = [classes.places[label] for label in read_stored(options.weights).train_labels] if scored else []
     if scored and not options.allow_untrained:
         known = [train_labels.count(at) for at in range(len(target.labelled.classes))]
         target.labelled.check_trained("test", known)
@@ -97,8 +97,6 @@ def _ask(
     precision = options.precision
     if precision == "auto":
         precision = record.options.get("recipe", {}).get("precision", "fp32")
-    if precision not in ("fp32", "bf16"):
-        raise InputError("--precision", found=repr(precision), expected="auto, fp32 or bf16")
     accelerator = accelerator_of(options.device, precision)
     if accelerator.num_processes > 1:
         raise InputError("--predict", found=f"{accelerator.num_processes} processes", expected="one")

@@ -100,7 +100,7 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
     accelerator.wait_for_everyone()
     versions = installed_versions("torch", "torchvision", "timm", "accelerate", "pillow", "numpy")
     with Bars(quiet=not main) as bars:
-        training = Training(
+        module, history, best_epoch = Training(
             network,
             pictures,
             recipe,
@@ -111,7 +111,7 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
             checkpoint_seconds=options.checkpoint_seconds,
             told=_callbacks(bars, recipe.epochs, quiet=not main),
         ).run()
-        ask = partial(answer, training.module, input=network.input, accelerator=accelerator, workers=workers)
+        ask = partial(answer, module, input=network.input, accelerator=accelerator, workers=workers)
         validation, test = ask(pictures["validation"]), ask(pictures["test"])
     temperature = fit_temperature(validation, np.array(pictures["validation"].labels))
     if not main:
@@ -120,7 +120,7 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
         name=network.name, classes=labelled.classes, input=network.input, temperature=temperature,
         source=network.source, train=labelled.digests["train"],
     )  # fmt: skip
-    write_weights(options.out, training.module, about)
+    write_weights(options.out, module, about)
     return labelled, Answered(
         unreadable={split: of_split.unreadable for split, of_split in pictures.items()},
         logits=test,
@@ -132,13 +132,13 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
         train_labels=pictures["train"].labels,
         facts={
             **_trained_on(labelled), "recipe": asdict(recipe), "input": asdict(network.input),
-            "epochs trained": len(training.history),
-            "best epoch": training.best_epoch + 1, "processes": accelerator.num_processes,
-            "device": accelerator.device.type, "trained weights": state_digest(training.module.cpu()),
+            "epochs trained": len(history),
+            "best epoch": best_epoch + 1, "processes": accelerator.num_processes,
+            "device": accelerator.device.type, "trained weights": state_digest(module.cpu()),
         },
         seeds={_SEED: options.seed},
         versions=versions,
-        more={"history": [asdict(epoch) for epoch in training.history], "best_epoch": training.best_epoch},
+        more={"history": history, "best_epoch": best_epoch},
         cues=looked is not None,
         looked=looked,
     )  # fmt: skip
@@ -179,7 +179,7 @@ def _probe(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
     _check_decoded(labelled, pictures, options)
     photos = {split: of_split.photos for split, of_split in pictures.items()}
     with Bars() as bars:
-        probed = probe(
+        validation, test, strength = probe(
             encoder,
             photos,
             len(labelled.classes),
@@ -189,14 +189,14 @@ def _probe(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
         )
     return labelled, Answered(
         unreadable={split: of_split.unreadable for split, of_split in pictures.items()},
-        logits=probed.test,
-        temperature=fit_temperature(probed.validation, np.array([photo.label for photo in photos["validation"]])),
+        logits=test,
+        temperature=fit_temperature(validation, np.array([photo.label for photo in photos["validation"]])),
         row=encoder.name,
         setting=PROBED,
         model=ModelUsed("encoder", encoder.name, encoder.key),
         stand_in=f"random weights: {encoder.name}" if encoder.stand_in else None,
         train_labels=pictures["train"].labels,
-        facts={**_trained_on(labelled), "inverse penalty": probed.strength},
+        facts={**_trained_on(labelled), "inverse penalty": strength},
         seeds={_SEED: options.seed},
         versions=installed_versions("torch", "timm", "scikit-learn", "numpy"),
         more={"history": [], "best_epoch": None},
@@ -217,8 +217,8 @@ def _callbacks(bars: Bars, epochs: int, *, quiet: bool) -> Told:
             "training", step, steps, status=f"epoch {epoch + 1}, loss {loss:.3f}"
         ),
         epoch=lambda ended: say(
-            f"epoch {ended.epoch + 1} of {epochs}: loss {ended.loss:.3f}, validation macro F1 "
-            f"{100 * ended.macro_f1:.1f}, accuracy {100 * ended.accuracy:.1f}"
+            f"epoch {ended['epoch'] + 1} of {epochs}: loss {ended['loss']:.3f}, validation macro F1 "
+            f"{100 * ended['macro_f1']:.1f}, accuracy {100 * ended['accuracy']:.1f}"
         ),
         resumed=lambda epoch, step: say(f"resuming from epoch {epoch + 1}, step {step + 1}"),
     )

@@ -352,7 +352,7 @@ def test_what_cannot_be_trained_on(release: Path, tmp_path: Path, capsys: pytest
     assert train(release, tmp_path / "run", "--weights", "weights.bin") == 2
     assert "weights without embedded code" in told(capsys)
     assert train(release, tmp_path / "run", "--precision", "fp8") == 2
-    assert "expected fp32 or bf16" in told(capsys)
+    assert "expected auto or fp32 or bf16" in told(capsys)
 
 
 @pytest.mark.parametrize(

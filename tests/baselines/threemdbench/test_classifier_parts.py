@@ -108,7 +108,6 @@ def test_classes_are_diagnoses_by_any_of_their_names() -> None:
     assert spread.shape == (2, 34)
     assert [NAMES[at] for at in spread.argmax(axis=1)] == ["stye", "conjunctivitis"]
     assert np.allclose(probabilities(spread)[:, list(classes.places)], probabilities(np.array([[1.0, 3], [2, -2]])))
-    assert classes.moved([1, 0, 1]) == [classes.places[1], classes.places[0], classes.places[1]]
     own = Classes.of(("none", "Sore throat"))
     assert not own.diagnoses and own.label(" sore throat") == 1 and own.label("stye") is None
     with pytest.raises(InputError, match="which are one diagnosis"):
@@ -127,8 +126,9 @@ def test_cues_of_another_release_and_what_are_no_cues(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a complete Parquet file"):
         read_cues(path, "d" * 64)
     for names in (NAMES[:2], [*NAMES[:2], NAMES[0]], [*NAMES[:2], "measles"]):
+        write_cues(path, {"a": names}, **about)
         with pytest.raises(InputError, match="distinct diagnoses"):
-            write_cues(path, {"a": names}, **about)
+            read_cues(path, "d" * 64)
 
 
 # ------------------------------------------------------------------------------------------------- sampling and views
@@ -254,8 +254,8 @@ def test_ece_by_hand() -> None:
     labels = np.array([0, 0, 0])
     ece = bootstrap_ece(shares, labels, resamples=20, seed=0).estimates[0]
     assert ece == pytest.approx((2 * abs(0.5 - 0.9) + abs(1 - 0.6)) / 3)
-    found = [one for one in bins(shares, labels) if one.n]
-    assert [(one.n, round(one.confidence, 6), one.accuracy) for one in found] == [(1, 0.6, 1.0), (2, 0.9, 0.5)]
+    found = [one for one in bins(shares, labels) if one["n"]]
+    assert [(one["n"], round(one["confidence"], 6), one["accuracy"]) for one in found] == [(1, 0.6, 1.0), (2, 0.9, 0.5)]
     assert found[0].high == pytest.approx(0.6)  # a confidence on the edge of two bins belongs to the lower one
 
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 from baselines.threemdbench.classifier.cues import Cues, More
 from baselines.threemdbench.consultation.agents import AGENTS
-from baselines.threemdbench.consultation.cases import Invalid, read_cases
+from baselines.threemdbench.consultation.cases import read_cases
 from baselines.threemdbench.consultation.game import consultation_game
 from baselines.threemdbench.consultation.record import Case
 from loaders.errors import InputError
@@ -61,7 +61,7 @@ def test_a_row_becomes_a_case() -> None:
     assert (one.diagnosis, one.domain, one.temperament) == ("stye", "ophthalmology", "sanguine")
     assert one.basic == "You have a red lump on your eyelid."
     assert one.additional == ("You see a yellow point.", "You noticed it two days ago.")
-    assert (one.cues, found.invalid, found.giveaways) == (None, (), ())
+    assert (one.cues, found.invalid, found.giveaways) == (None, {}, ())
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_photos_in_a_folder_are_written_once_under_their_digests(tmp_path: Path)
 def test_a_row_that_cannot_be_played_is_counted_with_its_reason(wrong: dict[str, Any], reason: str) -> None:
     found = read_cases([row(0), row(1, **wrong), row(2)])
     assert [one.case_id[-1] for one in found.cases] == ["0", "2"]
-    assert found.invalid == (Invalid(f"{CANARY}_1", reason),)
+    assert found.invalid == {f"{CANARY}_1": reason}
 
 
 def cues_of(names: dict[str, tuple[str, ...]], without: dict[str, str] | None = None) -> Cues:
@@ -175,10 +175,7 @@ def test_cases_without_cues_are_not_played_and_say_why() -> None:
     cues = cues_of({f"{CANARY}_0": ("acne", "warts", "stye")}, {f"{CANARY}_1": "dropped"})
     found = read_cases(rows, cues=cues)
     assert [one.case_id for one in found.cases] == [f"{CANARY}_0"]
-    assert [(one.case_id, one.reason) for one in found.invalid] == [
-        (f"{CANARY}_1", "no cues: dropped"),
-        (f"{CANARY}_2", "no diagnosis of the 34"),
-    ]
+    assert found.invalid == {f"{CANARY}_1": "no cues: dropped", f"{CANARY}_2": "no diagnosis of the 34"}
 
 
 def test_a_complaint_that_names_the_diagnosis_is_reported() -> None:

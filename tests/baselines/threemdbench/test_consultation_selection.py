@@ -308,9 +308,9 @@ def test_answers_of_one_dialogue_are_not_independent_in_the_share_that_was_not_r
 
 
 def test_candidates_of_one_row_are_errors() -> None:
-    for candidates in ([], ["a", "a"], ["openai/gpt-4o-mini", "vllm/gpt-4o-mini"]):
-        with pytest.raises(InputError):
-            check_candidates(candidates)
+    for candidates in (["a", "a"], ["openai/gpt-4o-mini", "vllm/gpt-4o-mini"]):
+        with pytest.raises(InputError, match="--patient"):
+            check_candidates(candidates, "--patient")
 
 
 def test_a_candidate_of_which_nothing_could_be_rated_has_no_rank() -> None:

@@ -239,11 +239,6 @@ def test_several_photos_of_a_patient_make_no_interval_narrower() -> None:
     assert mine.ci95 == pytest.approx(whole.ci95, abs=0.1)
 
 
-def test_no_consultation_and_several_settings_are_errors() -> None:
-    with pytest.raises(InputError, match="none"):
-        results([], record())
-
-
 def test_every_setting_has_a_name_of_the_paper_but_our_own() -> None:
     named = {one.setting for one in published("3MDBench", "Table 5")} | {"dialogue + image + external cues"}
     assert {setting_name(setting) for setting in SETTINGS} <= named
