@@ -18,7 +18,7 @@ BINS = 15
 _LIMITS = (0.05, 20.0)
 
 
-def probabilities(logits: Floats, temperature: float) -> Floats:
+def probabilities(logits: Floats, temperature: float = 1.0) -> Floats:
     """Softmax (N, classes) of logits over a temperature."""
     shares: Floats = softmax(logits / temperature, axis=1)
     return shares

@@ -16,12 +16,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from baselines.dialogue.game import Ask, Game
 from baselines.results.run import Direction, Result, RunRecord
-from baselines.statistics.agreement import Agreement, bootstrap_kappas, cohen_kappa
-from baselines.statistics.arrays import Floats, Ints
+from baselines.statistics.agreement import Agreement, cohen_kappa
+from baselines.statistics.arrays import Ints
 from baselines.statistics.classification import Answers
 from baselines.statistics.resampling import Draws, percentile_interval
 from baselines.statistics.significance import wilson_interval
@@ -37,6 +36,7 @@ from baselines.threemdbench.consultation.selection_raters import (
     Estimated,
     Graph,
     Key,
+    kappas,
     taken_for_zero,
 )
 from loaders.models.messages import Message
@@ -130,7 +130,8 @@ def _of(
     if n > 1:
         own: Ints = np.array([[items[item] for item in ITEMS] for items in graded.values()], dtype=np.int64)
         theirs = annotations.items[:, list(graded)]
-        estimates, replicates, zeros = _kappas(own, theirs, draws)
+        by_rater, drawn, zeros = kappas([own] * len(theirs), list(theirs), draws)
+        estimates, replicates = by_rater.mean(axis=0), drawn.mean(axis=1)
         mean = f"mean over {len(annotations.raters)} annotators and the 8 criteria"
         note = "; ".join(filter(None, (mean, taken_for_zero(int(zeros.sum()), zeros.size))))
         ci95 = percentile_interval(replicates.mean(axis=1))
@@ -157,17 +158,6 @@ def _of(
              denominator=float(total), ci95=wilson_interval(failed, total))
     )  # fmt: skip
     return cells
-
-
-def _kappas(own: Ints, theirs: Ints, draws: Draws) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    """Kappa by item, the mean over annotators: (8,) and (resamples, 8), from (dialogues, 8) and (raters, …); and which
-    kappas (raters, 8) are undefined, and taken for 0."""
-    raters = len(theirs)
-    spread = bootstrap_kappas(np.hstack([own] * raters), np.hstack(list(theirs)), LEVELS, **draws)
-    shape = (raters, len(ITEMS))
-    estimates, replicates = np.nan_to_num(spread.estimates), np.nan_to_num(spread.replicates)
-    zeros: NDArray[np.bool_] = np.isnan(spread.estimates).reshape(shape)
-    return estimates.reshape(shape).mean(axis=0), replicates.reshape(-1, *shape).mean(axis=1), zeros
 
 
 def _weighted(own: Ints, theirs: Ints, draws: Draws) -> Agreement:

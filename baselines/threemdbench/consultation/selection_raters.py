@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.results.comparison import FinishedRun
@@ -26,7 +27,7 @@ from baselines.results.run import because, check_baseline
 from baselines.results.sheets import UNFILLED, check_complete, rater_sheets, read_sheet, whole_number, write_new
 from baselines.statistics.agreement import bootstrap_kappas
 from baselines.statistics.arrays import Floats, Ints
-from baselines.statistics.resampling import Interval, percentile_interval
+from baselines.statistics.resampling import Draws, Interval, percentile_interval
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.prompts import read_prompts as consultation_prompts
 from baselines.threemdbench.consultation.prompts import rubric_items
@@ -238,25 +239,40 @@ def agreement(annotations: Annotations, *, resamples: int = 1000, seed: int = 0)
     whole interval of the difference above 0. The worst such rater is removed and the others are checked again, as
     long as three are left.
     """
-    kappas = _Kappas(annotations, resamples, seed)
-    everyone = list(combinations(annotations.raters, 2))
-    by_rater = {rater: kappas.of([pair for pair in everyone if rater in pair]) for rater in annotations.raters}
+    pairs = list(combinations(annotations.raters, 2))
+    items = dict(zip(annotations.raters, annotations.items, strict=True))
+    left, right = ([items[pair[side]] for pair in pairs] for side in (0, 1))
+    by_item, drawn, undefined = kappas(left, right, {"resamples": resamples, "seed": seed})
+    estimates, replicates = by_item.mean(axis=1), drawn.mean(axis=2)
+
+    def mean(some: Sequence[tuple[str, str]]) -> tuple[float, Floats]:
+        at = [pairs.index(pair) for pair in some]
+        return float(estimates[at].mean()), replicates[:, at].mean(axis=1)
+
+    def of(some: Sequence[tuple[str, str]]) -> Estimated:
+        estimate, spread = mean(some)
+        return estimate, percentile_interval(spread)
+
+    def gap(rater: str, kept: Sequence[str]) -> Estimated:
+        """How far the pairs with a rater are below the others."""
+        among = list(combinations(kept, 2))
+        theirs, theirs_drawn = mean([pair for pair in among if rater not in pair])
+        own, own_drawn = mean([pair for pair in among if rater in pair])
+        return theirs - own, percentile_interval(theirs_drawn - own_drawn)
+
+    by_rater = {rater: of([pair for pair in pairs if rater in pair]) for rater in annotations.raters}
     kept, careless = list(annotations.raters), []
     while len(kept) > 2:
-        pairs = list(combinations(kept, 2))
-        gaps = {
-            rater: kappas.gap([pair for pair in pairs if rater not in pair], [pair for pair in pairs if rater in pair])
-            for rater in kept
-        }
+        gaps = {rater: gap(rater, kept) for rater in kept}
         worst = max(kept, key=lambda rater: gaps[rater][0])
-        gap, (low, _) = gaps[worst]
-        if gap < CARELESS or low <= 0:
+        below, (low, _) = gaps[worst]
+        if below < CARELESS or low <= 0:
             break
         kept.remove(worst)
         careless.append(worst)
     return Graph(
-        {pair: kappas.of([pair]) for pair in everyone}, by_rater, kappas.of(everyone), tuple(careless),
-        kappas.of(list(combinations(kept, 2))), kappas.undefined,
+        {pair: of([pair]) for pair in pairs}, by_rater, of(pairs), tuple(careless), of(list(combinations(kept, 2))),
+        dict(zip(pairs, undefined.sum(axis=1).tolist(), strict=True)),
     )  # fmt: skip
 
 
@@ -265,33 +281,10 @@ def taken_for_zero(count: int, of: int) -> str:
     return f"{count} of {how_many(of, 'kappa')} taken for 0, as both gave one score throughout" if count else ""
 
 
-class _Kappas:
-    """Mean kappas over items and pairs, of all dialogues and of resamples that all pairs share."""
-
-    def __init__(self, annotations: Annotations, resamples: int, seed: int) -> None:
-        self._pairs = {pair: at for at, pair in enumerate(combinations(annotations.raters, 2))}
-        place = {rater: at for at, rater in enumerate(annotations.raters)}
-        items = annotations.items
-        left = np.hstack([items[place[first]] for first, _ in self._pairs])
-        right = np.hstack([items[place[second]] for _, second in self._pairs])
-        spread = bootstrap_kappas(left, right, LEVELS, resamples=resamples, seed=seed)
-        shape = (len(self._pairs), len(ITEMS))
-        alike = np.isnan(spread.estimates).reshape(shape).sum(axis=1)
-        self.undefined = dict(zip(self._pairs, alike.tolist(), strict=True))
-        self._estimates: Floats = np.nan_to_num(spread.estimates).reshape(shape).mean(axis=1)
-        self._replicates: Floats = np.nan_to_num(spread.replicates).reshape(-1, *shape).mean(axis=2)
-
-    def of(self, pairs: Sequence[tuple[str, str]]) -> Estimated:
-        """The mean of these pairs."""
-        estimate, replicates = self._mean(pairs)
-        return estimate, percentile_interval(replicates)
-
-    def gap(self, some: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> Estimated:
-        """The mean of some pairs less that of others."""
-        (one, left), (other, right) = self._mean(some), self._mean(others)
-        return one - other, percentile_interval(left - right)
-
-    def _mean(self, pairs: Sequence[tuple[str, str]]) -> tuple[float, Floats]:
-        at = [self._pairs[pair] for pair in pairs]
-        replicates: Floats = self._replicates[:, at].mean(axis=1)
-        return float(self._estimates[at].mean()), replicates
+def kappas(left: Sequence[Ints], right: Sequence[Ints], draws: Draws) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Cohen's kappa of each item between `left` and `right`, pairs of annotations (dialogues, 8): (pairs, 8) and
+    (resamples, pairs, 8), 0 where it is undefined; and where that is, (pairs, 8)."""
+    spread = bootstrap_kappas(np.hstack(left), np.hstack(right), LEVELS, **draws)
+    shape = (len(left), len(ITEMS))
+    estimates, replicates = np.nan_to_num(spread.estimates), np.nan_to_num(spread.replicates)
+    return estimates.reshape(shape), replicates.reshape(-1, *shape), np.isnan(spread.estimates).reshape(shape)

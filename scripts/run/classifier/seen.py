@@ -22,7 +22,7 @@ from scripts.terminal.photos import cores, labelled_photos
 from scripts.terminal.progress import Bars
 
 if TYPE_CHECKING:
-    from builders.curation.seen import Pair, Seen
+    from builders.curation.seen import Seen
 
 FOUND = "training_photos.json"
 """Name of the file in a run folder that lists every pair."""
@@ -113,10 +113,11 @@ def unseen(trained: Labelled, target: Labelled, options: Classifying, *, quiet: 
         _tell(found, opened, len(files), options)
     by = f"of {options.weights} " if options.predict else ""
     if found.pairs and not options.drop_trained:
+        pairs = first_of([f"{pair.file}: {pair.other} ({pair.how})" for pair in found.pairs])
         raise InputError(
             options.data,
             found=f"{len(found.pairs):,} of {len(files):,} photos show pictures or patients that the network {by}was "
-            f"trained or selected on: {_named(found.pairs)}",
+            f"trained or selected on: {pairs}",
             expected="none",
             do=f"Pass --drop-trained to leave them out and list them; all pairs: {options.out / FOUND}",
         )
@@ -144,10 +145,6 @@ def _with_patients(found: Seen, photos: Sequence[Photo], others: Sequence[Photo]
         if photo.key not in paired and photo.patient in of_patient
     ]
     return replace(found, pairs=tuple(sorted([*found.pairs, *further], key=lambda pair: pair.file)))
-
-
-def _named(pairs: Sequence[Pair]) -> str:
-    return first_of([f"{pair.file}: {pair.other} ({pair.how})" for pair in pairs])
 
 
 def _tell(found: Seen, opened: int, files: int, options: Classifying) -> None:

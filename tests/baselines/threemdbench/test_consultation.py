@@ -220,7 +220,8 @@ def test_a_reasoning_model_keeps_its_thoughts_in_every_setting() -> None:
 def test_the_gold_diagnosis_reaches_the_assessor_alone(setting: str, doctor: str) -> None:
     canary = "canarygold"
     one = case(7, diagnosis=canary, domain="canarydomain", case_id="canaryid", cues=NAMES[:3])
-    _, table = by_script(one, doctor, setting)
+    found, table = by_script(one, doctor, setting)
+    assert "canary" not in str(found.turns)
     for asked in (*table.of("patient"), *table.of("doctor")):
         assert "canary" not in "".join(texts(asked)).casefold()
         assert all(image == PHOTO for message in asked.messages for image in message.images)

@@ -143,14 +143,6 @@ def test_the_patient_tells_everything_when_asked_for_it_and_then_no_more(tempera
     assert not found.finished
 
 
-def test_the_patient_does_not_say_more_than_its_case() -> None:
-    one = case(3, diagnosis="canarygold", case_id="canaryid", domain="canarydomain")
-    for doctor in BY_ROLE["doctor"]:
-        if doctor not in ("oracle", "attack-flood"):
-            found, _ = by_script(one, doctor)
-            assert "canary" not in str(found.turns)
-
-
 def test_the_patient_ends_after_a_diagnosis_and_not_before() -> None:
     for temperament in PERSONALITIES:
         one = case(temperament=temperament)
