@@ -66,11 +66,11 @@ class Training:
         recipe: Recipe,
         folder: Path,
         accelerator: Any,
+        told: Told,
         *,
         identity: Mapping[str, Any],
-        workers: int,
-        checkpoint_seconds: float,
-        told: Told,
+        workers: int = 0,
+        checkpoint_seconds: float = 300.0,
     ) -> None:
         from timm.utils import ModelEmaV3
 

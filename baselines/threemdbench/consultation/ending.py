@@ -21,6 +21,7 @@ _RUN = re.compile(rf"(?:{_WORD}|(?<!\w)(?:BREAK){{2,}}(?!\w))(?:(?:{_MARK}|\s){{
 _END = re.compile(r"[.!?…]+[\"'”’»)\]*_`]*(?=\s)|\n")
 _EDGE = rf"(?:{_MARK}|_|\s)"
 _TRIM = re.compile(rf"\A{_EDGE}+|{_EDGE}+\Z")
+_SET_OFF = re.compile(rf"{_MARK}{_EDGE}*\Z")  # punctuation separates it from what precedes it
 # Punctuation around it that belongs to it, and the full stop after it.
 _OPENS = re.compile(r"(?:[*_`~\"'“‘„«‹(\[{<#]|[/|=-][ \t]?)+\Z")
 _CLOSES = re.compile(r"\A[*_`~\"'”“’»›)\]}>#/|=-]*[.!…]*[*_`~\"'”“’»›)\]}>]*")
@@ -103,7 +104,7 @@ def _is_said(text: str, start: int, end: int) -> bool:
     labelled = _LABEL.search(before) is not None
     if asks or (right and not _breaks_off(after, right)) or (not labelled and _mentioned(before)):
         return False
-    if not left or labelled or _set_off(before):
+    if not left or labelled or _SET_OFF.search(before):
         return True
     return _last_word(left) not in _IN_SENTENCE and (not right or _FAREWELL.match(after) is not None)
 
@@ -143,12 +144,6 @@ def _breaks_off(after: str, right: str) -> bool:
     if word.casefold().replace("’", "'") in _CLOSERS:
         return True
     return word[:1].isupper() and not (word.isupper() and len(word) > 1) and not re.search(r"[\"'”’»]", marks)
-
-
-def _set_off(before: str) -> bool:
-    """Whether punctuation separates it from what precedes it."""
-    marks = re.search(rf"{_EDGE}*\Z", before)
-    return bool(marks and re.search(rf"{_MARK}", marks[0]))
 
 
 def _last_word(left: str) -> str:

@@ -106,10 +106,10 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
             recipe,
             folder,
             accelerator,
+            _callbacks(bars, recipe.epochs, quiet=not main),
             identity=_identity(labelled, network, pictures, versions),
             workers=workers,
             checkpoint_seconds=options.checkpoint_seconds,
-            told=_callbacks(bars, recipe.epochs, quiet=not main),
         ).run()
         ask = partial(answer, module, input=network.input, accelerator=accelerator, workers=workers)
         validation, test = ask(pictures["validation"]), ask(pictures["test"])

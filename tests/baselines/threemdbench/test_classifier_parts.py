@@ -227,8 +227,9 @@ def test_a_network_that_fails_on_its_pictures_is_told_before_the_first(tmp_path:
     cuts pictures in two ways, of which 64 pixels fit one."""
     network = open_network("random:test_resnet", classes=2, size=16, test_size=16)
     pictures = {split: Pictures(photos(2), 16) for split in ("train", "validation")}
+    told: Any = None  # nobody is told of a step before the first
     with pytest.raises(ModelError, match="one by one.* larger --batch-size"):
-        Training(network, pictures, Recipe(batch_size=1), tmp_path, accelerator_of("cpu", "fp32"), identity={})
+        Training(network, pictures, Recipe(batch_size=1), tmp_path, accelerator_of("cpu", "fp32"), told, identity={})
     with pytest.raises(ModelError, match="in testing: RuntimeError"):
         open_backbone("random:crossvit_tiny_240", device="cpu", size=64)
 
@@ -256,7 +257,7 @@ def test_ece_by_hand() -> None:
     assert ece == pytest.approx((2 * abs(0.5 - 0.9) + abs(1 - 0.6)) / 3)
     found = [one for one in bins(shares, labels) if one["n"]]
     assert [(one["n"], round(one["confidence"], 6), one["accuracy"]) for one in found] == [(1, 0.6, 1.0), (2, 0.9, 0.5)]
-    assert found[0].high == pytest.approx(0.6)  # a confidence on the edge of two bins belongs to the lower one
+    assert found[0]["high"] == pytest.approx(0.6)  # a confidence on the edge of two bins belongs to the lower one
 
 
 def test_the_interval_of_a_small_ece_holds_it() -> None:
