@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
@@ -21,7 +21,7 @@ from baselines.study.schedule import choose
 from baselines.study.site import Site
 from baselines.study.store import fact_in
 from baselines.study.tasks.conversation import ROWS
-from baselines.study.tasks.task import Form, FormError, Item, Task
+from baselines.study.tasks.task import Form, FormError, Task
 from loaders.errors import in_number
 from loaders.pages import render
 
@@ -141,22 +141,28 @@ def page_of(
     error: FormError | None = None,
 ) -> Markup:
     """The page of a place. `given` is what was filled in, `error` why it was rejected."""
+    design, person, slot = site.study.design, place.person, place.slot
+    if slot is None:
+        template, title, following, content = _stage(connection, site, person)
+        kept, progress = who.draft_of(connection, site.keys, person), None
+    else:
+        template, title, following, content = _item(connection, site, slot, place.now)
+        done = sum(one.step == "done" for one in place.given)
+        kept, progress = at.draft_of(connection, site.keys, slot), (done, max(done, site.length))
     frame = Frame(
-        study=site.study.design.title,
-        contact=site.study.design.contact,
+        study=design.title,
+        contact=design.contact,
         csrf=session.csrf,
         here=place.here,
-        title="",
-        following="",
+        title=title,
+        following=following,
+        progress=progress,
+        stop=person.stage not in (*ENDED, "debriefing"),
         notice=_notice(site, place),
-        language=site.study.design.language,
+        refresh=3 if slot is not None and slot.preparing else None,
+        language=design.language,
     )
-    shared = {"given": dict(given or {}), "error": error, "picture": None}
-    if place.slot is None:
-        return _stage(connection, site, place.person, frame, shared)
-    done = sum(slot.step == "done" for slot in place.given)
-    frame = replace(frame, progress=(done, max(done, site.length)))
-    return _item(connection, site, place.slot, place.now, frame, shared)
+    return _shown(template, frame, given=given or kept, error=error, **content)
 
 
 def _notice(site: Site, place: Place) -> str:
@@ -188,53 +194,44 @@ def _notice(site: Site, place: Place) -> str:
 # --- Before and after the items ---------------------------------------------------------------------------------------
 
 
-def _stage(connection: Connection, site: Site, person: who.Person, frame: Frame, shared: dict[str, Any]) -> Markup:
-    study, stage = site.study, person.stage
-    if not shared["given"]:
-        shared["given"] = who.draft_of(connection, site.keys, person)
+Shown = tuple[str, str, str, dict[str, Any]]
+"""What a page shows: its template, its title, what follows it, and the rest."""
+
+
+def _stage(connection: Connection, site: Site, person: who.Person) -> Shown:
+    texts, design, stage = site.study.texts, site.study.design, person.stage
     if stage in ENDED:
         title, text = _ENDS[stage]
-        frame = replace(frame, title=title, stop=False)
-        paid = study.design.pay.welcome if stage == "screened_out" else study.design.pay.promised
+        paid = design.pay.welcome if stage == "screened_out" else design.pay.promised
         text += f" {_PAID[stage]}" if paid and stage in _PAID else ""
         number = person.id if stage not in ("declined", "erased") else ""
-        return _shown("ended", frame, text=text, code=_code(site, person), number=number, **shared)
+        return "ended", title, "", {"text": text, "code": _code(site, person), "number": number}
     match stage:
         case "consent":
-            following = "a few questions about your work" if study.design.survey else "the instructions"
-            frame = replace(frame, title="Consent", following=f"Next: {following}.")
-            consent = study.texts.consent
-            shown = None if isinstance(consent, bytes) else as_html(consent)
-            return _shown(
-                "consent",
-                frame,
-                consent=shown,
-                digest=study.texts.consent_digest,
-                models=sorted({player.name for player in site.players.values()}),
-                **shared,
-            )
+            following = "a few questions about your work." if design.survey else "the instructions."
+            shown = None if isinstance(texts.consent, bytes) else as_html(texts.consent)
+            models = sorted({player.name for player in site.players.values()})
+            return "consent", "Consent", following, {"consent": shown, "digest": texts.consent_digest, "models": models}
         case "survey":
-            frame = replace(frame, title="About you", following="Next: the instructions.")
-            return _shown("questions", frame, questions=study.design.survey, action="survey", **shared)
+            return "questions", "About you", "the instructions.", {"questions": design.survey, "action": stage}
         case "instructions":
-            frame = replace(frame, title="Instructions", following="Next: a practice case that does not count.")
-            return _shown("instructions", frame, text=as_html(study.texts.instructions), **shared)
+            content = {"text": as_html(texts.instructions), "action": stage, "button": "I have read this"}
+            return "read", "Instructions", "a practice case that does not count.", content
         case "practice":
             task = practised(site)
-            frame = replace(frame, title="Practice", following="Next: what you should know about your answer.")
             template = "practice" if task.name in TALKS else task.name
-            return _shown(template, frame, action="practice", **shared, **task.page(task.practice()))
+            content = dict(task.page(task.practice())) | {"action": stage, "picture": None}
+            return template, "Practice", "what you should know about your answer.", content
         case "feedback":
-            following = "questions about the instructions" if study.design.comprehension else "the first case"
-            frame = replace(frame, title="About your practice", following=f"Next: {following}.")
+            following = "questions about the instructions." if design.comprehension else "the first case."
             told = who.known_of(connection, site.keys, person.id).get("feedback", "")
-            return _shown("feedback", frame, text=told, **shared)
+            content = {"text": told, "action": stage, "button": "Continue"}
+            return "feedback", "About your practice", following, content
         case "comprehension":
-            frame = replace(frame, title="About the instructions", following="Next: the first case.")
-            checks = who.asked(study.design.comprehension, study.design.seed, person.id)
-            return _shown("comprehension", frame, checks=checks, **shared)
-    frame = replace(frame, title="About this study", following="Then you are done.", stop=False)
-    return _shown("debriefing", frame, text=as_html(study.design.debriefing), **shared)
+            checks = who.asked(design.comprehension, design.seed, person.id)
+            return "comprehension", "About the instructions", "the first case.", {"checks": checks}
+    content = {"text": as_html(design.debriefing), "action": stage, "button": "Finish"}
+    return "read", "About this study", "Then you are done.", content
 
 
 def practised(site: Site) -> Task:
@@ -257,55 +254,38 @@ def _shown(template: str, frame: Frame, **content: object) -> Markup:
 # --- Items ------------------------------------------------------------------------------------------------------------
 
 
-def _item(
-    connection: Connection, site: Site, slot: at.Slot, now: float, frame: Frame, shared: dict[str, Any]
-) -> Markup:
+def _item(connection: Connection, site: Site, slot: at.Slot, now: float) -> Shown:
     task, item = site.tasks[slot.task], at.item_of(connection, slot.task, slot.item)
-    if not shared["given"]:
-        shared["given"] = at.draft_of(connection, site.keys, slot)
     if slot.step == "after":
-        frame = replace(frame, title="About this case", following="Next: the next case, or the end.")
-        return _shown("questions", frame, questions=AFTER_TALK, action="after", **shared)
+        asked = {"questions": AFTER_TALK, "action": "after"}
+        return "questions", "About this case", "the next case, or the end.", asked
+    shown = dict(task.page(item))
     if not slot.talks:
-        frame = replace(frame, title=task.title, following="Next: the next one, or the end.")
-        shared["picture"] = None if item.picture is None else "/picture"
-        return _shown(task.name, frame, action="work", **shared, **task.page(item))
-    return _talk(connection, site, slot, item, now, frame, shared)
-
-
-def _talk(
-    connection: Connection, site: Site, slot: at.Slot, item: Item, now: float, frame: Frame, shared: dict[str, Any]
-) -> Markup:
-    design = site.study.design
-    shown = {**shared, **site.tasks[slot.task].page(item)}
+        content = {"action": "work", "picture": None if item.picture is None else "/picture", **shown}
+        return task.name, task.title, "the next one, or the end.", content
     if slot.step == "chart":
         time = f"{slot.allowed / 60:g} {in_number(slot.allowed / 60, 'minute')}"
-        following = f"Next: the conversation. You have {time}; the clock starts then."
-        return _shown("chart", replace(frame, title="The chart", following=following), **shown)
+        following = f"the conversation. You have {time}; the clock starts then."
+        return "chart", "The chart", following, {"action": "begin", "button": "Begin the conversation", **shown}
     said = at.said_in(connection, site.keys, slot)
     if slot.step == "findings":
-        title, following = "What was not said outright", "Next: a few short questions about this case."
-        rows = max(ROWS, *(len(shown["given"].get(name, ())) for name in ("category", "description", "quote")))
-        frame = replace(frame, title=title, following=following)
-        return _shown("findings", frame, said=said, rows=rows, why=slot.why, **shown)
+        content = {"said": said, "rows": ROWS, "why": slot.why, **shown}
+        return "findings", "What was not said outright", "a few short questions about this case.", content
     following = {
-        "confirmation": "Next: you write down what troubles the patient beyond what was said at first.",
+        "confirmation": "you write down what troubles the patient beyond what was said at first.",
         "intervention": "The conversation ends when the patient accepts the plan, or when the time is up.",
     }[slot.task]
-    refresh = 3 if slot.preparing else None
-    frame = replace(frame, title=site.tasks[slot.task].title, following=following, refresh=refresh)
-    return _shown(
-        "talk",
-        frame,
-        said=said,
-        clock=clock_of(slot, now),
-        remind=60 * design.remind,
-        client=secrets.token_hex(12),
-        may_end=slot.task == "confirmation" and slot.turns >= design.least_turns and not slot.preparing,
-        least=design.least_turns,
-        turns_sent=slot.turns,
-        **shown,
-    )
+    least = site.study.design.least_turns
+    content = {
+        "said": said,
+        "clock": clock_of(slot, now),
+        "remind": 60 * site.study.design.remind,
+        "client": secrets.token_hex(12),
+        "may_end": slot.task == "confirmation" and slot.turns >= least and not slot.preparing,
+        "least": least,
+        "turns_sent": slot.turns,
+    }
+    return "talk", task.title, following, content | shown
 
 
 def clock_of(slot: at.Slot, now: float) -> dict[str, Any]:
@@ -327,17 +307,12 @@ def notice_page(title: str, text: str, *, contact: str = "") -> Markup:
 def invitation_page(site: Site, *, coordinator: bool = False) -> Markup:
     """The page of a link, with the button that uses it up: its form is sent to the address of the page."""
     design = site.study.design
-    title = "Sign in" if coordinator else "You are invited"
-    frame = Frame(design.title, design.contact, "", "", title, "" if coordinator else "Next: consent.", stop=False)
-    frame = replace(frame, language=design.language)
-    return _shown("invitation", frame, coordinator=coordinator, minutes=_length(site))
-
-
-def _length(site: Site) -> int:
-    """About how many minutes a session takes."""
-    design = site.study.design
+    title, following = ("Sign in", "") if coordinator else ("You are invited", "consent.")
+    told = design.title, design.contact, "", "", title, following
     each = design.minutes + 4 if design.talks else 1.5
-    return 5 * round((10 + each * site.length) / 5)
+    minutes = 5 * round((10 + each * site.length) / 5)  # about as long as a session takes
+    frame = Frame(*told, stop=False, language=design.language)
+    return _shown("invitation", frame, coordinator=coordinator, minutes=minutes)
 
 
 def stop_page(site: Site, session: Session, place: Place, error: FormError | None = None) -> Markup:
