@@ -17,7 +17,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field
 
 from loaders.errors import InputError, how_many
 from loaders.files.opening import read_file
@@ -36,6 +38,9 @@ CONSENTS = ("consent.md", "consent.pdf")
 MOST_TEXT = 1 << 18  # bytes of a text for people
 
 Kind = Literal["choice", "number", "line"]
+Count = Annotated[int, Field(ge=1)]
+Amount = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=0.5)]
 TAKEN = ("participant", "stage", "done", "time_factor", "comprehension_tries", "pastes_refused", "flags")
 """Columns of `people.csv` in addition to the survey's."""
 FORM = ("csrf", "here", "client", "more", "pasted")
@@ -100,12 +105,9 @@ class Pay:
     """What people get, in `currency`."""
 
     currency: str = "USD"
-    each_case: float = 5.0
-    interrupted_case: float = 5.0
-    welcome: float = 2.0
-
-    def __post_init__(self) -> None:
-        _at_least(self, 0, "each_case", "interrupted_case", "welcome")
+    each_case: Amount = 5.0
+    interrupted_case: Amount = 5.0
+    welcome: Amount = 2.0
 
     @property
     def promised(self) -> bool:
@@ -117,14 +119,10 @@ class Pay:
 class Limits:
     """How much a person, an address and the study may request."""
 
-    requests_a_minute: int = 240
-    words_a_message: int = 400
-    tries_a_link: int = 20
-    dollars: float | None = None
-
-    def __post_init__(self) -> None:
-        _at_least(self, 1, "requests_a_minute", "words_a_message", "tries_a_link")
-        _at_least(self, 0, "dollars")
+    requests_a_minute: Count = 240
+    words_a_message: Count = 400
+    tries_a_link: Count = 20
+    dollars: Amount | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +145,6 @@ class Prolific:
             raise ValueError(found, "another code for others: Prolific may pay by it")
 
 
-def _at_least(settings: object, least: int, *names: str) -> None:
-    """Raises ValueError for one of these settings that is below `least`; None is no number."""
-    for name in names:
-        value = getattr(settings, name)
-        if value is not None and value < least:
-            raise ValueError(f"{name}: {value}", f"{least} or more")
-
-
 @dataclass(frozen=True, slots=True)
 class Design:
     """A study: docs/people.md, "Fields of study.yaml", says what each field sets."""
@@ -163,19 +153,19 @@ class Design:
     contact: str
     tasks: tuple[TaskName, ...]
     seed: int = 0
-    cases: int | None = None
-    completed: int = 1
-    per_person: int = 2
-    people: int = 20
+    cases: Count | None = None
+    completed: Count = 1
+    per_person: Count = 2
+    people: Count = 20
     minutes: float = 10.0
     remind: float = 2.0
-    grace: float = 15.0
+    grace: Amount = 15.0
     least_turns: int = 5
     most_turns: int = 40
     speaks_first: Literal["clinician"] = "clinician"
-    lease: float = 90.0
-    repeated: float = 0.05
-    attention: float = 0.0
+    lease: Annotated[float, Field(ge=1)] = 90.0
+    repeated: Share = 0.05
+    attention: Share = 0.0
     setting: Literal["image+basic", "image+all", "both"] = "image+basic"
     language: str = "en"
     survey: tuple[Question, ...] = ()
@@ -198,11 +188,6 @@ class Design:
         if not 5 <= self.least_turns <= self.most_turns <= 40:
             found = f"least_turns: {self.least_turns}, most_turns: {self.most_turns}"
             raise ValueError(found, "from 5 to 40 (Appendix D.2), the one no more than the other")
-        _at_least(self, 1, "cases", "completed", "per_person", "people", "lease")
-        _at_least(self, 0, "grace")
-        for name in ("repeated", "attention"):
-            if not 0 <= getattr(self, name) <= 0.5:
-                raise ValueError(f"{name}: {getattr(self, name)}", "a share from 0 to 0.5")
         if not re.fullmatch("[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", self.language):
             raise ValueError(f"language: {self.language[:40]!r}", "a language tag, such as en, de or pt-BR")
         names = [question.name for question in self.survey]

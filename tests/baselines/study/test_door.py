@@ -17,6 +17,8 @@ from baselines.study.routes import create_app
 from baselines.study.site import Site
 from baselines.study.store import set_fact
 from baselines.study.tables import identity, people, slots
+from loaders.errors import InputError
+from loaders.files.records import from_json
 from scripts.cli import execute
 from tests.parts.study_site import login, radios
 from tests.parts.study_talks import ORIGIN, Clock, Visitor, links, talking, visiting
@@ -245,15 +247,21 @@ def test_a_question_that_could_not_be_answered_or_would_be_lost_is_refused(quest
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "value"),
-    [(Design, "cases", -3), (Design, "lease", -90.0), (Design, "grace", -1.0), (Pay, "each_case", -5.0),
-     (Limits, "requests_a_minute", 0), (Limits, "words_a_message", 0), (Limits, "dollars", -1.0)],
-)  # fmt: skip
-def test_a_number_under_which_no_study_runs_is_refused(kind: Any, name: str, value: float) -> None:
+    ("told", "why"),
+    [
+        ({"cases": -3}, "cases is -3 .expected greater than or equal to 1"),
+        ({"lease": -90.0}, "lease is -90"),
+        ({"grace": -1.0}, "grace is -1"),
+        ({"repeated": 0.6}, "repeated is 0.6"),
+        ({"pay": {"each_case": -5.0}}, "pay.each_case is -5"),
+        ({"limits": {"requests_a_minute": 0}}, "limits.requests_a_minute is 0"),
+        ({"limits": {"dollars": -1.0}}, "limits.dollars is -1"),
+    ],
+)
+def test_a_number_under_which_no_study_runs_is_refused(told: dict[str, Any], why: str) -> None:
     """Of -3 cases the last three were left out, and with a lease below 0 nobody kept a case."""
-    first = ("a", "b", ("pairs",)) if kind is Design else ()
-    with pytest.raises(ValueError, match=f"{name}: .*[01] or more"):
-        kind(*first, **{name: value})
+    with pytest.raises(InputError, match=why):
+        from_json(Design, {"title": "a", "contact": "b", "tasks": ["pairs"], **told}, "study.yaml")
 
 
 @pytest.mark.parametrize("others", [("DONE", "LATE", "LEFT"), ("OUT", "DONE", "LEFT"), ("OUT", "LATE", "DONE")])
