@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
 from baselines.study.tasks.forms import checks, drawn, one_of, rows_of, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
@@ -73,16 +72,12 @@ class Diagnosis:
         chosen = given["diagnosis"]
         if chosen == "stye":
             return "You named a stye. That is what this made-up patient has."
-        return (
-            f"You answered: {chosen}. This made-up patient has a stye: a sore bump of the lid that hurts when touched."
-        )
+        sign = "a sore bump of the lid that hurts when touched"
+        return f"You answered: {chosen}. This made-up patient has a stye: {sign}."
 
     def read(self, item: Item, form: Form) -> Mapping[str, Any]:
-        return {
-            "diagnosis": one_of(
-                form, "diagnosis", (*NAMES, NONE), "Please choose a diagnosis, or that you cannot tell."
-            )
-        }
+        ask = "Please choose a diagnosis, or that you cannot tell."
+        return {"diagnosis": one_of(form, "diagnosis", (*NAMES, NONE), ask)}
 
     def sheet(self, responses: Sequence[Response], folder: Path, of: Sequence[str], stand_in: str | None) -> list[Path]:
         """A sheet for each person, separately for each level: `bedside select physicians` takes those of one."""
@@ -91,7 +86,7 @@ class Diagnosis:
         for setting in SETTINGS:
             own = [one for one in responses if levels.get(one.participant) == setting]
             cells = partial(_cells, stand_in=stand_in)
-            written += write_answers(self.name, own, folder, cells, partial(sheet_bytes, COLUMNS), of=of, part=setting)
+            written += write_answers(self.name, own, folder, COLUMNS, cells, of=of, part=setting)
         return written
 
 

@@ -9,7 +9,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any, TypeVar
 
-from baselines.results.sheets import table_bytes, write_new
+from baselines.results.sheets import sheet_bytes, table_bytes, write_new
 from baselines.study.design import FILE, Design, TaskName
 from baselines.study.schedule import CHECKS
 from baselines.study.tasks.task import Form, FormError, Item, Response, Source
@@ -73,26 +73,23 @@ def is_check(item: Item) -> bool:
     return item.id.startswith(f"{CHECKS}/")
 
 
-Cells = Callable[[Response], Sequence[Mapping[str, Any]]]
-Sheet = Callable[[Sequence[Mapping[str, Any]]], bytes]
-
-
 def write_answers(
     task: str,
     responses: Sequence[Response],
     folder: Path,
-    cells: Cells,
-    sheet: Sheet,
+    columns: Sequence[str],
+    cells: Callable[[Response], Sequence[Mapping[str, Any]]],
     *,
     of: Sequence[str],
     part: str = "",
+    stand_in: str | None = None,
 ) -> list[Path]:
     """Writes the answers of one task (or of one condition of it), a sheet for each rater; returns the files.
 
-    `cells` are the lines of a response without its rater, `sheet` makes the bytes of a sheet, `of` names all items of
-    the task. Readers of sheets need raters who have done all items: those who have not are named in `…-left-out.csv`,
-    and their sheets as well. Second answers to an item go into `…-repeats.csv`, the results of checks into
-    `…-checks.csv`.
+    `cells` are the lines of a response without its rater, `of` names all items of the task; `stand_in` is for sheets
+    whose `columns` have none. Readers of sheets need raters who have done all items: those who have not are named in
+    `…-left-out.csv`, and their sheets as well. Second answers to an item go into `…-repeats.csv`, the results of checks
+    into `…-checks.csv`.
 
     Raises InputError for an existing file.
     """
@@ -109,15 +106,15 @@ def write_answers(
         if not whole:
             left_out.append({"rater": rater, "items": len(own), "of": count, "why": "not all items were done"})
         rows = [{"rater": rater, **row} for one in own for row in cells(one)]
-        contents[folder / f"{name}-{'' if whole else 'left-out-'}{rater}.csv"] = sheet(rows)
+        contents[folder / f"{name}-{'' if whole else 'left-out-'}{rater}.csv"] = sheet_bytes(columns, rows, stand_in)
     beside = {
         "left-out": (("rater", "items", "of", "why"), left_out),
         "repeats": (("rater", "item", "question", "first", "again"), repeats(responses)),
         "checks": (("rater", "item", "question", "expected", "given"), list(_checks(responses))),
     }
-    for kind, (columns, lines) in beside.items():
+    for kind, (names, lines) in beside.items():
         if lines:
-            contents[folder / f"{name}-{kind}.csv"] = table_bytes(columns, lines)
+            contents[folder / f"{name}-{kind}.csv"] = table_bytes(names, lines)
     return write_new(contents)
 
 

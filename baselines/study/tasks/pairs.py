@@ -7,12 +7,10 @@ captions but no picture, no id, and not who made the lay caption.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from baselines.medlaybench_v.ratings import CAPTIONS, COLUMNS, CRITERIA, HIGH, LOW, drawn_pairs, questions
-from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
 from baselines.study.tasks.forms import checks, one_of, rows_of, wanted, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
@@ -72,8 +70,7 @@ class Pairs:
         }
 
     def sheet(self, responses: Sequence[Response], folder: Path, of: Sequence[str], stand_in: str | None) -> list[Path]:
-        sheet = partial(sheet_bytes, COLUMNS, stand_in=stand_in)
-        return write_answers(self.name, responses, folder, _cells, sheet, of=of)
+        return write_answers(self.name, responses, folder, COLUMNS, _cells, of=of, stand_in=stand_in)
 
 
 def _item(number: str, expert: str, lay: str, key: Mapping[str, Any] | None = None, *, group: str = "") -> Item:

@@ -6,11 +6,9 @@ The complaints of a case stand on one page beside its photo, each with its own a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
 from baselines.study.tasks import diagnosis
 from baselines.study.tasks.forms import checks, drawn, is_check, one_of, rows_of, write_answers
@@ -85,16 +83,14 @@ class Relevance:
         return told + "a sore lid goes with a stye, and a thick toenail has nothing to do with it."
 
     def read(self, item: Item, form: Form) -> Mapping[str, Any]:
-        values = [value for value, _ in _MARKS]
         return {
-            one["item"]: int(one_of(form, one["field"], values, f"Please choose for: {one['text']}"))
+            one["item"]: int(one_of(form, one["field"], dict(_MARKS), f"Please choose for: {one['text']}"))
             for one in item.payload["complaints"]
         }
 
     def sheet(self, responses: Sequence[Response], folder: Path, of: Sequence[str], stand_in: str | None) -> list[Path]:
         """A sheet for each rater, one row per complaint, and the photos that it names."""
-        sheet = partial(sheet_bytes, COLUMNS, stand_in=stand_in)
-        written = write_answers(self.name, responses, folder, _cells, sheet, of=of)
+        written = write_answers(self.name, responses, folder, COLUMNS, _cells, of=of, stand_in=stand_in)
         pictures = {
             one.item.key["rows"][0]["photo"]: one.item.picture
             for one in responses

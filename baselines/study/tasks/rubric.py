@@ -15,7 +15,6 @@ from typing import Any
 
 from baselines.results.comparison import FinishedRun, read_runs
 from baselines.results.run import because
-from baselines.results.sheets import sheet_bytes
 from baselines.study.design import TaskName
 from baselines.study.tasks.forms import checks, line, one_of, wanted, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
@@ -88,18 +87,14 @@ class Rubric:
 
     def read(self, item: Item, form: Form) -> Mapping[str, Any]:
         scores = {
-            name: int(
-                one_of(
-                    form, _field(name), [value for value, _ in _options(name)], f"Please choose an answer in {name}."
-                )
-            )
+            name: int(one_of(form, _field(name), dict(_options(name)), f"Please choose an answer in {name}."))
             for name in ITEMS
         }
         return {**scores, "diagnosis": line(form, "diagnosis", "Please write what the doctor settles on, or: none.")}
 
     def sheet(self, responses: Sequence[Response], folder: Path, of: Sequence[str], stand_in: str | None) -> list[Path]:
         cells = partial(_cells, stand_in=stand_in)
-        return write_answers(self.name, responses, folder, cells, partial(sheet_bytes, COLUMNS), of=of)
+        return write_answers(self.name, responses, folder, COLUMNS, cells, of=of)
 
 
 def without_names(text: str, names: Sequence[str]) -> str:
