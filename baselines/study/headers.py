@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from fastapi.responses import HTMLResponse
+from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from baselines.study import views
@@ -31,8 +32,7 @@ class Headers:
     """Sets the headers of every response, including errors of the server, and hides an error's details."""
 
     def __init__(self, app: ASGIApp, more: dict[str, str]) -> None:
-        self._app = app
-        self._headers = [(name.encode(), value.encode()) for name, value in {**HEADERS, **more}.items()]
+        self._app, self._headers = app, {**HEADERS, **more}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -45,10 +45,9 @@ class Headers:
         async def sending(message: Message) -> None:
             nonlocal begun
             if message["type"] == "http.response.start":
-                begun = True
-                own = message.get("headers", [])
-                there = {name for name, _ in own}
-                message["headers"] = [*own, *((name, value) for name, value in self._headers if name not in there)]
+                begun, own = True, MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    own.setdefault(name, value)
             await send(message)
 
         try:
