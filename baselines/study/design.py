@@ -21,6 +21,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+from baselines.results.sheets import write_new
 from loaders.errors import InputError, how_many
 from loaders.files.opening import read_file
 from loaders.files.paths import is_file
@@ -245,11 +246,31 @@ def read_study(folder: Path) -> Study:
         raise InputError(path, found="no fields", expected="the design of a study")
     tasks = read.get("tasks")
     talks = isinstance(tasks, list) and any(task in TALKS for task in tasks)
-    new = parse_yaml(render("baselines/study/texts/study.yaml", title="", task="", talks=talks), path)
+    new = parse_yaml(render("baselines/study/texts/study.yaml", task="", talks=talks), path)
     asked = {name: new[name] for name in ("survey", "comprehension", "debriefing")}
     design = from_json(Design, {**asked, **read}, path, do='Correct the field: docs/people.md, "Fields of study.yaml"')
     texts = Texts(_consent(folder), read_text(folder / "instructions.md", most=MOST_TEXT, expected="instructions"))
     return Study(folder, design, texts)
+
+
+def write_study(folder: Path, task: TaskName) -> list[Path]:
+    """The three files of a new study, to be edited before it is served. Raises InputError if one exists."""
+    talks = task in TALKS
+    sources = ("study.yaml", "consent.md", "talk.md" if talks else "rating.md")
+    texts = [render(f"baselines/study/texts/{name}", task=task, talks=talks) for name in sources]
+    named = zip((FILE, "consent.md", "instructions.md"), texts, strict=True)
+    return write_new({folder / name: f"{text.rstrip()}\n".encode() for name, text in named})
+
+
+def open_places(study: Study) -> list[str]:
+    """The places where a text still says TODO, or nothing."""
+    told = {
+        FILE: json.dumps(to_json(study.design), ensure_ascii=False),
+        "consent.md": study.texts.consent if isinstance(study.texts.consent, str) else "a PDF",
+        "instructions.md": study.texts.instructions,
+    }
+    empty = [f"{name} (empty)" for name, text in told.items() if not text.strip()]
+    return [name for name, text in told.items() if re.search(r"\bTODO\b", text, re.ASCII)] + empty
 
 
 def _consent(folder: Path) -> str | bytes:

@@ -103,10 +103,6 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
     return Exported((*written, out / "study.json"), sum(map(len, responses.values())), dict(left_out), stand_in)
 
 
-class _Unwritten(Exception):
-    """A talk is done, but a server that stopped has not written its episode."""
-
-
 def _responses(
     connection: Connection, keys: Keys, name: str, models: Mapping[str, str], left_out: Counter[str]
 ) -> list[Response]:
@@ -127,37 +123,33 @@ def _responses(
             except Erased:
                 left_out["erased"] += 1
                 continue
-            except _Unwritten:
-                left_out["incomplete: serve the study for a moment, and export again"] += 1
-                continue
-            if given is None:
-                left_out[f"nothing said ({slot.why})" if slot.talks else f"left ({slot.why})"] += 1
+            if isinstance(given, str):
+                left_out[given] += 1
                 continue
             item = at.item_of(connection, slot.task, slot.item)
             found.append(Response(person.id, item, given, round(slot.used, 1), slot.repeat, slot.position))
     return found
 
 
-def _answer(connection: Connection, keys: Keys, slot: at.Slot) -> dict[str, Any] | None:
-    if slot.step != "done":
-        return None
+def _answer(connection: Connection, keys: Keys, slot: at.Slot) -> dict[str, Any] | str:
+    """The answer to an item, or why there is none. Raises Erased."""
     given: dict[str, Any] | None = keys.open_json(slot.person, at.sealed_of(connection, slot)["sealed"])
-    return given
+    return f"left ({slot.why})" if given is None else given
 
 
-def _line(connection: Connection, keys: Keys, slot: at.Slot, models: Mapping[str, str]) -> dict[str, Any] | None:
-    """A talk as a line of a file of dialogues; None if nobody said a word. Raises Erased, _Unwritten."""
+def _line(connection: Connection, keys: Keys, slot: at.Slot, models: Mapping[str, str]) -> dict[str, Any] | str:
+    """A talk as a line of a file of dialogues, or why there is none. Raises Erased."""
     said = at.said_in(connection, keys, slot)
     if not said:
         keys.seal(slot.person, "")  # raises if the person was erased
-        return None
+        return f"nothing said ({slot.why})"
     start = said[0].at - said[0].used
     sent = tuple(round(one.at - start, 3) for one in said if one.who == at.CLINICIAN)
     shown = tuple(round(one.at - start, 3) for one in said if one.who == at.PATIENT)
     sealed = at.sealed_of(connection, slot)["episode"]
     if slot.step == "done":
-        if sealed is None:
-            raise _Unwritten
+        if sealed is None:  # a server that stopped has not written it
+            return "incomplete: serve the study for a moment, and export again"
         episode = from_json(Episode, keys.open(slot.person, sealed).encode(), f"slot {slot.id}")
         if any(later.at < sooner.at for sooner, later in pairwise(said)):  # the machine's clock was set back
             sent = shown = ()

@@ -37,7 +37,6 @@ class _Forms(HTMLParser):
         super().__init__()
         self.forms: dict[str, dict[str, list[str]]] = {}
         self._form: dict[str, list[str]] = {}
-        self._select: str | None = None
         self._options: list[tuple[dict[str, list[str]], str, list[str]]] = []
         self.feed(page)
         for form, name, options in self._options:
@@ -51,27 +50,22 @@ class _Forms(HTMLParser):
                 self._form = self.forms.setdefault(told.get("action", "").removeprefix("/do/"), {})
             case "input" if kind == "hidden":
                 self._form.setdefault(name, [told.get("value", "")])
-            case "input" if kind == "radio" and name in self._form:
-                self._options[-1][2].append(told.get("value", ""))
             case "input" if kind == "radio":
-                self._choice(name, told.get("value", ""))
+                if name not in self._form:
+                    self._choice(name)
+                self._options[-1][2].append(told.get("value", ""))
             case "input" if kind == "checkbox":
                 self._form.setdefault(name, [told.get("value", "on")])
             case "input" | "textarea" if name != "quote":
                 self._form.setdefault(name, []).append("1" if kind == "number" else _WORDS)
             case "select":
-                self._select = name
                 self._choice(name)
-            case "option" if self._select and told.get("value"):
-                self._options[-1][2].append(told["value"] or "")
+            case "option" if told.get("value"):
+                self._options[-1][2].append(told["value"])
 
-    def _choice(self, name: str, *options: str) -> None:
+    def _choice(self, name: str) -> None:
         self._form.setdefault(name, [])
-        self._options.append((self._form, name, list(options)))
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "select":
-            self._select = None
+        self._options.append((self._form, name, []))
 
 
 def take_part(site: Site, name: str, clinician: ScriptedAgent) -> None:

@@ -21,6 +21,7 @@ import random
 import re
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -285,31 +286,22 @@ def load(people: int = 100, turns: int = 10, seconds: float = 3.0, typing: float
 class Struck:
     """What came of the kills, over all rounds."""
 
-    kills: int = 0
-    people: int = 0
-    sent: int = 0
-    lost: int = 0
-    doubled: int = 0
-    silent: int = 0
-    back: int = 0
-    errors: int = 0
-    stored: int = 0
-    received: int = 0
-    paid: int = 0
-    again: int = 0
+    seen: Counter[str] = field(default_factory=Counter)
     resumed: list[float] = field(default_factory=list)
 
     def told(self) -> str:
         """The numbers, as lines."""
-        same = sum(moved == 0 for moved in self.resumed)
+        seen, same = self.seen, sum(moved == 0 for moved in self.resumed)
+        twice, known = seen["paid"] - seen["stored"], seen["received"] - seen["paid"]
         return (
-            f"{self.kills} kills while {self.people} people sent {self.sent:,} messages; errors {self.errors}\n"
-            f"messages lost {self.lost}, doubled {self.doubled}, without a reply {self.silent}; "
-            f"pages gone back {self.back}\n"
+            f"{seen['kills']} kills while {seen['people']} people sent {seen['sent']:,} messages; "
+            f"errors {seen['errors']}\n"
+            f"messages lost {seen['lost']}, doubled {seen['doubled']}, without a reply {seen['silent']}; "
+            f"pages gone back {seen['back']}\n"
             f"clocks after a kill, {len(self.resumed):,}: {same:,} as they were shown last; "
             f"from {min(self.resumed, default=0):+.1f} to {max(self.resumed, default=0):+.1f} s\n"
-            f"answers stored {self.stored:,}, paid {self.paid:,}: {self.paid - self.stored} twice; requests sent again "
-            f"{self.again}, of which {self.received - self.paid} had come before"
+            f"answers stored {seen['stored']:,}, paid {seen['paid']:,}: {twice} twice; requests sent again "
+            f"{seen['again']}, of which {known} had come before"
         )
 
     def count(self, site: Site, talked: Sequence[Person], models: PaidServer) -> None:
@@ -320,19 +312,14 @@ class Struck:
                 said = said_in(connection, site.keys, slot)
                 mine = [one.text for one in said if one.who == "clinician"]
                 sent = talked[int(slot.person[1:]) - 1].sent
-                self.sent += len(sent)
-                self.lost += len(set(sent) - set(mine))
-                self.doubled += len(mine) - len(set(mine))
-                self.silent += len(mine) - sum(one.who == "patient" for one in said)
-            self.stored += len(connection.execute(answers.select()).all())
-            self.again += requests.sent_again(connection)
-        self.received += models.received
-        self.paid += models.paid
-        self.people += len(talked)
+                silent = len(mine) - sum(one.who == "patient" for one in said)
+                lost, doubled = len(set(sent) - set(mine)), len(mine) - len(set(mine))
+                self.seen.update(sent=len(sent), lost=lost, doubled=doubled, silent=silent)
+            stored, again = len(connection.execute(answers.select()).all()), requests.sent_again(connection)
+        self.seen.update(stored=stored, again=again, received=models.received, paid=models.paid, people=len(talked))
         for person in talked:
             self.resumed += person.resumed
-            self.back += person.back
-            self.errors += person.errors
+            self.seen.update(back=person.back, errors=person.errors)
 
 
 @app.command()
@@ -348,7 +335,7 @@ def kills(
 ) -> None:
     """SIGKILL at random moments, in as many rounds of talks as it takes, at most so many in each."""
     draw, struck = random.Random(seed), Struck()
-    while struck.kills < kills:
+    while struck.seen["kills"] < kills:
         with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
             folder, port = Path(place), free_port()
             database = stack.enter_context(postgres(safe=True)) if on_postgres else None
@@ -356,10 +343,9 @@ def kills(
             models = paying.base_url
             tokens = _invited(folder, models, people, database)
             start = partial(_start, folder, port, models, database)
-            talked, times = asyncio.run(
-                _round(start, port, tokens, (turns, typing), min(a_round, kills - struck.kills), draw)
-            )
-            struck.kills += len(times)
+            most = min(a_round, kills - struck.seen["kills"])
+            talked, times = asyncio.run(_round(start, port, tokens, (turns, typing), most, draw))
+            struck.seen.update(kills=len(times))
             site = site_of(folder, models, database)
             struck.count(site, talked, paying)
             site.close()

@@ -12,8 +12,7 @@ from baselines.medconceal.agents import scripted_agent
 from baselines.medconceal.game import Rules, task_game
 from baselines.results.power import ALPHA, POWER
 from baselines.study import journal, people, planned, replaced
-from baselines.study.begun import open_places
-from baselines.study.design import TALKS, Study, read_study
+from baselines.study.design import TALKS, Study, open_places, read_study
 from baselines.study.schedule import Offer, fewest_people, rounds
 from baselines.study.site import KEYS, PRIVATE, check_tables, open_database
 from baselines.study.tasks.task import Source, task_named

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import typer
 
-from baselines.study.begun import write_study
-from baselines.study.design import TASKS
+from baselines.study.design import TASKS, write_study
 from scripts.terminal.console import output
 from scripts.terminal.options import one_of
 

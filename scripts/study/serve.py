@@ -19,8 +19,7 @@ from baselines.medconceal.clinician import prompts as read_prompts
 from baselines.medconceal.game import Rules
 from baselines.medconceal.policy import DEFAULT
 from baselines.study.access import is_private, make_link, origin_of
-from baselines.study.begun import open_places, write_study
-from baselines.study.design import FILE, TASKS, Study, read_study
+from baselines.study.design import FILE, TASKS, Study, open_places, read_study, write_study
 from baselines.study.flow import ENDED
 from baselines.study.journal import note
 from baselines.study.people import invite, person_of

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import select
 from starlette.testclient import TestClient
 
-from baselines.study import begun, pay, server
+from baselines.study import pay, server
 from baselines.study import people as who
-from baselines.study.design import Check, Design, Limits, Pay, Prolific, Question
+from baselines.study.design import Check, Design, Limits, Pay, Prolific, Question, write_study
 from baselines.study.routes import create_app
 from baselines.study.site import Site
 from baselines.study.store import set_fact
@@ -150,7 +150,7 @@ def test_nobody_is_led_through_a_full_study(why: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("why", ["full", "closed"])
 def test_who_has_begun_gets_in_by_another_link(why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They were told that there was no place left, in the middle of their case."""
-    begun.write_study(tmp_path, "confirmation")
+    write_study(tmp_path, "confirmation")
     site = talking(tmp_path, cases=1, per_person=1)
     with visiting(site) as client:
         first, _ = links(site, 2)
