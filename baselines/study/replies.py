@@ -74,15 +74,15 @@ class Replies:
             given = site.keys.open_json(slot.person, at.sealed_of(connection, slot)["sealed"]) or {}
         findings = tuple(clinician.finding(**one) for one in given.get("findings", ()))
         ended = FINISHED if slot.why == "clinician" else TIME_UP
-        played = await self.talks.play(slot, ended=ended, findings=findings)
-        assert played.episode is not None
-        public: Episode = site.games[slot.task].public(played.episode)
+        exchanges, episode = await self.talks.play(slot, ended=ended, findings=findings)
+        assert episode is not None
+        public: Episode = site.games[slot.task].public(episode)
         if slot.task == "confirmation":
             public = replace(public, findings=Findings(findings, attempts=1))
         with site.store.writing() as connection:
-            sealed, leaks = site.keys.seal_json(slot.person, to_json(public)), played.episode.leaks
+            sealed, leaks = site.keys.seal_json(slot.person, to_json(public)), episode.leaks
             connection.execute(update(slots).where(slots.c.id == slot.id).values(episode=sealed, leaks=leaks))
-            replaced.keep(connection, slot.id, played.exchanges)
+            replaced.keep(connection, slot.id, exchanges)
 
     async def stop(self) -> None:
         """Stops everything in progress; it resumes after a restart."""
@@ -154,14 +154,13 @@ class Replies:
         return False
 
     def _took(self, slot: at.Slot, played: Replayed) -> None:
-        site, now = self._site, self._site.clock()
-        episode = played.episode
+        site, now, (exchanges, episode) = self._site, self._site.clock(), played
         with site.store.writing() as connection:
             slot = at.slot_of(connection, slot.id)
-            if not slot.preparing or len(played.replies) != slot.turns:
+            if not slot.preparing or len(exchanges) != slot.turns:
                 return
-            at.reply(connection, site.keys, slot, played.replies[-1], now)
-            replaced.keep(connection, slot.id, played.exchanges)
+            at.reply(connection, site.keys, slot, exchanges[-1].patient, now)
+            replaced.keep(connection, slot.id, exchanges)
             if episode is not None:  # the patient was convinced, or that was the last turn
                 at.end_talk(connection, at.slot_of(connection, slot.id), episode.stopped, now)
 

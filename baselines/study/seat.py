@@ -1,11 +1,10 @@
 """A person as a player: the game is played with what the person has said so far, and waits for the next words.
 
     talk = Talk(task_game(rules), profile, Seat(words, others=ask))
-    played = await talk.go_on()
-    played.replies[-1]                       # what the patient says to the last of the words
+    exchanges, episode = await talk.go_on()
+    exchanges[-1].patient                    # what the patient says to the last of the words
     talk.seat.words.append("And then?")
-    played = await talk.go_on()              # continues where it stopped
-    played.episode                           # of a talk that has ended
+    exchanges, episode = await talk.go_on()  # continues where it stopped; an episode is of a talk that has ended
 
 The seat answers the role `clinician` from the stored words; at the first missing one the game pauses. The others,
 evaluator and patient, answer through `others`, which has a store of its own and repeats what they said before. So no
@@ -69,16 +68,8 @@ class Seat:
         self.exchanges.append(exchange)
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """The state of a talk: the exchanges so far, and the episode if it has ended."""
-
-    exchanges: tuple[Exchange, ...]
-    episode: Episode | None
-
-    @property
-    def replies(self) -> tuple[str, ...]:
-        return tuple(exchange.patient for exchange in self.exchanges)
+Replayed = tuple[tuple[Exchange, ...], Episode | None]
+"""The state of a talk: the exchanges so far, and the episode if it has ended."""
 
 
 class Talk:
@@ -91,7 +82,7 @@ class Talk:
     async def go_on(self) -> Replayed:
         """Plays as far as the person has come, once an ended talk. Raises what `seat.others` raises, which ends it."""
         episode = await _Played(self._steps)
-        return Replayed(tuple(self.seat.exchanges), episode)
+        return tuple(self.seat.exchanges), episode
 
     def close(self) -> None:
         """Stop the game here."""

@@ -14,7 +14,7 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Unpack
 
 from sqlalchemy import bindparam, func, select, update
@@ -132,24 +132,13 @@ class Asked:
                 connection.execute(update(answers).where(answers.c.digest == digest).values(digest=aside))
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    talk: Talk
-    asked: Asked
-
-    def follows(self, words: Sequence[str]) -> bool:
-        """Whether these words begin with those that it has heard."""
-        heard = self.talk.seat.words
-        return heard == list(words[: len(heard)])
-
-
 class Talks:
     """Plays the talks of a site. `most` is how many are kept in memory."""
 
     def __init__(self, site: Site, *, most: int = MOST_KEPT) -> None:
         self._site, self._most = site, most
         self._turn = asyncio.Semaphore(AT_ONCE)
-        self._kept: OrderedDict[int, _Kept] = OrderedDict()
+        self._kept: OrderedDict[int, Talk] = OrderedDict()
 
     async def play(
         self, slot: at.Slot, *, ended: str | None = None, findings: Sequence[SubmittedFinding] = ()
@@ -158,38 +147,38 @@ class Talks:
 
         Raises ModelError if a model fails, or gives no usable answer; Erased.
         """
-        kept = self._at(slot)
-        kept.talk.seat.ended, kept.talk.seat.findings = ended, findings
+        talk = self._at(slot)
+        talk.seat.ended, talk.seat.findings = ended, findings
         try:
             async with self._turn:
-                played = await kept.talk.go_on()
+                exchanges, episode = await talk.go_on()
         except ModelError as error:
-            if error.where == "evaluator":
-                kept.asked.set_aside()
+            if error.where == "evaluator" and isinstance(asked := talk.seat.others, Asked):
+                asked.set_aside()
             raise
-        if played.episode is None:
-            self._kept[slot.id] = kept
+        if episode is None:
+            self._kept[slot.id] = talk
             if len(self._kept) > self._most:
-                self._kept.popitem(last=False)[1].talk.close()
-        return played
+                self._kept.popitem(last=False)[1].close()
+        return exchanges, episode
 
-    def _at(self, slot: at.Slot) -> _Kept:
+    def _at(self, slot: at.Slot) -> Talk:
         """The talk with all of the words: the kept one, taken out while it is played; else from the beginning."""
         site, kept = self._site, self._kept.pop(slot.id, None)
         with site.store.reading() as connection:
             words = [one.text for one in at.said_in(connection, site.keys, slot) if one.who == at.CLINICIAN]
-            if kept is not None and kept.follows(words):
-                kept.talk.seat.words[:] = words
+            if kept is not None and (heard := kept.seat.words) == words[: len(heard)]:
+                heard[:] = words
                 return kept
             rows = connection.execute(select(answers.c.digest, answers.c.sealed).where(answers.c.slot == slot.id)).all()
             texts = site.keys.open_all(slot.person, [row.sealed for row in rows])
             stored = {row.digest: text for row, text in zip(rows, texts, strict=True)}
         if kept is not None:
-            kept.talk.close()
-        asked = Asked(site, slot, stored, self._turn)
-        return _Kept(Talk(site.games[slot.task], site.profiles[slot.item], Seat(words, asked)), asked)
+            kept.close()
+        seat = Seat(words, Asked(site, slot, stored, self._turn))
+        return Talk(site.games[slot.task], site.profiles[slot.item], seat)
 
     def keep_only(self, going: Collection[int]) -> None:
         """Drops talks that are over, with everything that was said in them."""
         for number in [number for number in self._kept if number not in going]:
-            self._kept.pop(number).talk.close()
+            self._kept.pop(number).close()
