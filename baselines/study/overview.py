@@ -33,26 +33,12 @@ _SHOWN = 6
 
 def page(connection: Connection, site: Site, session: access.Session, *, told: str = "", stuck: str = "") -> Markup:
     """The page, with a line about what was just done, and why nothing can be stored (`Server.stuck`)."""
-    design = site.study.design
+    design, everybody = site.study.design, who.everybody(connection)
     frame = Frame(design.title, design.contact, session.csrf, "coordinator", "Coordinator", "", stop=False, notice=told)
-    return render(
-        "baselines/study/pages/coordinator.html",
-        frame=frame,
-        shown=_shown(connection, site),
-        stuck=stuck,
-        factors=who.FACTORS,
-        stand_in=site.stand_in,
-        folder=site.study.folder.name,
-    )
-
-
-def _shown(connection: Connection, site: Site) -> dict[str, object]:
-    """Counts by stage, items, models and people."""
-    everybody = who.everybody(connection)
     stages = Counter(person.stage for person in everybody)
     held = at.held(connection)
     states = Counter(one.state for one in held)
-    needed = schedule.wanted(site.study.design, at.offers_of(connection), held)
+    needed = schedule.wanted(design, at.offers_of(connection), held)
     flags = flagged(connection, site.keys, everybody)
     lost = Counter(str(row.why) for row in connection.execute(select(slots.c.why).where(slots.c.step == "lost")))
     done = [
@@ -61,16 +47,22 @@ def _shown(connection: Connection, site: Site) -> dict[str, object]:
         ("Wanted of further people", f"{sum(needed.values()):,}"),
         *((f"Lost: {why}", f"{count:,}") for why, count in sorted(lost.items())),
     ]
-    return {
-        "stages": [(stage.replace("_", " "), f"{stages[stage]:,}") for stage in STAGES if stages[stage]],
-        "slots": done,
-        "models": _models(connection, site),
-        "wanted": _wanted(needed),
-        "left": _left(connection),
-        "people": [_person(connection, person, flags.get(person.id, []), site.clock()) for person in everybody],
-        "head": journal.head(connection),
-        "warning": replaced.counted(connection).warning(),
-    }
+    return render(
+        f"{views.PAGES}/coordinator.html",
+        frame=frame,
+        stages=[(stage.replace("_", " "), f"{stages[stage]:,}") for stage in STAGES if stages[stage]],
+        slots=done,
+        models=_models(connection, site),
+        wanted=_wanted(needed),
+        left=_left(connection),
+        people=[_person(connection, person, flags.get(person.id, []), site.clock()) for person in everybody],
+        head=journal.head(connection),
+        warning=replaced.counted(connection).warning(),
+        stuck=stuck,
+        factors=who.FACTORS,
+        stand_in=site.stand_in,
+        folder=site.study.folder.name,
+    )
 
 
 def _wanted(needed: Mapping[tuple[TaskName, str], int]) -> list[Row]:
