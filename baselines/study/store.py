@@ -29,6 +29,10 @@ _BE_SEEN = """WITH held AS (
 SELECT NOT EXISTS (SELECT FROM held),
     CASE WHEN pg_backend_pid() NOT IN (SELECT pid FROM held) THEN pg_advisory_lock_shared(4274) END"""
 """Whether nobody has said so, and says that this process serves the study: through each connection of a pooler once."""
+_MEND = (
+    "Free some space there, end another process that holds it, or let the file and its folder be written to, and run "
+    "again: everything already stored is kept. Only if it is damaged, restore its backup, which is older"
+)
 _PATIENCE = {"connect_timeout": "10", "keepalives_idle": "30", "tcp_user_timeout": "30000"}
 """How long a server that has gone is waited for, unless the address says otherwise; else, a quarter of an hour."""
 
@@ -64,7 +68,7 @@ class Store:
             # The rest of an address of Postgres contains a password.
             where = str(self.engine.url.database) if self.sqlite else f"{self.engine.url.drivername}://…"
             found = " ".join(str(getattr(error, "orig", None) or error).split())[:300]
-            do = _mend(getattr(error, "orig", None)) if self.sqlite else ""
+            do = _MEND if self.sqlite else ""
             raise InputError(where, found=found, expected="a usable database of a study", do=do) from None
 
     @property
@@ -143,18 +147,6 @@ class Store:
         except sqlite3.OperationalError:
             return False
         return not busy
-
-
-def _mend(error: BaseException | None) -> str:
-    """What to do about an error of SQLite. A backup is older: it is restored only where nothing else helps."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte is the primary code
-    if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-        return "Free some space there and run again: everything already stored is kept"
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return "Another process holds it: end that one and run again"
-    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return "Check that the file and its folder can be written to"
-    return "If it is damaged, restore its backup"
 
 
 def kind_of(error: Exception) -> str:

@@ -422,8 +422,8 @@ def test_a_backup_is_not_restored_where_the_file_is_whole(why: str, tmp_path: Pa
             connection.execution_options(bedside_reads=True).exec_driver_sql(f"PRAGMA {told}")
         with pytest.raises(InputError) as refused, store.explained(), store.writing() as writing:
             set_fact(writing, "x", "y" * 100_000)
-        do = {"full": "Free some space", "held": "Another process holds it", "read-only": "can be written to"}[why]
-        assert do in refused.value.do
+        found = {"full": "is full", "held": "is locked", "read-only": "readonly"}[why]
+        assert found in refused.value.found and "everything already stored is kept" in refused.value.do
 
 
 def test_a_damaged_database_is_one_error(tmp_path: Path) -> None:
