@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -37,12 +37,9 @@ Prices = Mapping[str, tuple[float, float]]
 
 @dataclass(frozen=True)
 class Played(Generic[Record]):
-    """A finished run. `usage` counts what this process sent and replayed; `spent` what the dialogues took in all;
-    `silenced` the answers that a model did not give, by role and reason (`Playing.silenced`); `answered` what servers
-    say they asked, and refused, by role; `charged` the US dollars that `max_cost` counted, with estimates where the
-    provider counted no tokens (0 without a limit)."""
+    """A finished run. `usage` counts what this process sent and replayed; `spent` what the dialogues took in all."""
 
-    game: Game[Any, Record]
+    playing: Playing[Any, Record]
     outcomes: tuple[PlayedCase[Record], ...]
     players: Mapping[str, Player]
     spent: Mapping[str, Spent]
@@ -50,9 +47,11 @@ class Played(Generic[Record]):
     log: Path | None
     max_invalid: float
     prices: Prices
-    silenced: Mapping[tuple[str, str], int]
-    answered: Collection[tuple[str, str | None, str | None]]
-    charged: float
+
+    @property
+    def charged(self) -> float:
+        """The US dollars that `max_cost` counted, with estimates where the provider counted no tokens; 0 without it."""
+        return 0.0 if self.playing.budget is None else self.playing.budget.spent
 
     @property
     def records(self) -> list[Record]:
@@ -87,7 +86,7 @@ class Played(Generic[Record]):
         """Who played which role, for the record of the run."""
         return tuple(
             ModelUsed(role, self.players[role].name, self._revision(role), self._source(role), self._refused(role))
-            for role in self.game.roles
+            for role in self.playing.game.roles
         )
 
     def _source(self, role: str) -> str | None:
@@ -99,19 +98,20 @@ class Played(Generic[Record]):
 
     def _refused(self, role: str) -> str | None:
         """What of the role's requests servers refused, so that it was left out or sent in another form."""
-        parts = {part for one, _, refused in self.answered if one == role and refused for part in refused.split(", ")}
+        told = [refused for one, _, refused in self.playing.answered if one == role and refused]
+        parts = {part for refused in told for part in refused.split(", ")}
         return ", ".join(sorted(parts)) or None
 
     def _revision(self, role: str) -> str | None:
         """What servers say they asked for a role, if that is another name than the one they were given."""
-        names = sorted({name for one, name, _ in self.answered if one == role and name})
+        names = sorted({name for one, name, _ in self.playing.answered if one == role and name})
         given = all(self.players[role].name.endswith(f"/{name}") for name in names)
         return None if given else first_of(names)  # a server may name every answer otherwise
 
     @property
     def stand_in(self) -> str | None:
         """The reason why the run's numbers are no results, if its agents give one."""
-        acted = [role for role in self.game.roles if self.players[role].stand_in]
+        acted = [role for role in self.playing.game.roles if self.players[role].stand_in]
         return "scripted " + ", ".join(f"{role} {self.players[role].name}" for role in acted) if acted else None
 
     def cost(self, role: str) -> float | None:
@@ -201,20 +201,8 @@ def play_run(
                     progress=progress,
                 )
         usage = store.usage
-    spent, charged = total(outcomes, game.roles), 0.0 if budget is None else budget.spent
-    played = Played(
-        game,
-        tuple(outcomes),
-        players,
-        spent,
-        usage,
-        log,
-        max_invalid,
-        prices or {},
-        playing.silenced,
-        playing.answered,
-        charged,
-    )
+    spent = total(outcomes, game.roles)
+    played = Played(playing, tuple(outcomes), players, spent, usage, log, max_invalid, prices or {})
     hidden = {game.case_id(case): game.secrets(case) for case in cases}
     write_played(out, outcomes, game.public, [hidden[outcome.case_id] for outcome in outcomes])
     write_whole(out / USAGE, (json.dumps(played.usage_rows, indent=2, sort_keys=True) + "\n").encode())

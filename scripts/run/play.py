@@ -336,7 +336,7 @@ def _tell(played: Played[Any], out: Path) -> None:
     if usage.asked or usage.replayed:
         output.print(f"{how_many(usage.asked, 'new answer')}, {usage.replayed:,} reused from {out}")
     output.print()
-    for (role, stop), count in sorted(played.silenced.items()):
+    for (role, stop), count in sorted(played.playing.silenced.items()):
         warn(f"{role}: {count:,} of {played.spent[role].requests:,} answers {_SILENCED[stop]}")
     cases = len(played.outcomes)
     reasons = played.problems.most_common()
@@ -353,7 +353,7 @@ def _tell(played: Played[Any], out: Path) -> None:
         again = "Before you run it again, change the option, or the setting of the server, that the message names"
     elif ended:
         again = "The same command plays the cases again that ended with an error"
-    elif any(stop == "model_length" for _, stop in played.silenced):  # nothing was said, and nothing is stored
+    elif any(stop == "model_length" for _, stop in played.playing.silenced):  # nothing was said, and nothing is stored
         again = "The same command asks again what did not fit"
     else:  # nothing would be asked anew: every answer is there, and what it is worth
         again = "The same command would end the same way, since every answer is stored"
@@ -388,7 +388,7 @@ def record_of(
         baseline=baseline,
         data=DataUsed.of(opened),
         models=(*played.models, *models),
-        options={**facts, "decoding": played.game.decoding},
+        options={**facts, "decoding": played.playing.game.decoding},
         prompts=texts.digests,
         words=texts.words,
         seeds=options.seeds,

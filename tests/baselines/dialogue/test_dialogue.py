@@ -324,7 +324,7 @@ def test_empty_answers_are_told_with_their_reason(
     for _ in range(2):  # the second run asks again what was turned away
         played = play(tmp_path, models(server), 3)
         asked = played.spent["guest"].requests
-        assert played.silenced == {("guest", stop): asked} and asked >= 3
+        assert played.playing.silenced == {("guest", stop): asked} and asked >= 3
     _tell(played, tmp_path)
     said = " ".join(capsys.readouterr().err.split())
     assert f"guest: {asked} of {asked} answers {told}" in said
