@@ -16,7 +16,7 @@ from baselines.study import slots as at
 from baselines.study.design import TALKS, TASKS
 from baselines.study.keys import Erased, Keys
 from baselines.study.people import Person
-from baselines.study.tasks.forms import is_check, repeats
+from baselines.study.tasks.forms import repeats
 from baselines.study.tasks.task import Response
 from loaders.errors import how_many
 
@@ -77,7 +77,7 @@ def flags(responses: Sequence[Response]) -> dict[str, list[str]]:
 
 
 def _checks(own: Sequence[Response]) -> list[str]:
-    asked = [one for one in own if is_check(one.item)]
+    asked = [one for one in own if one.item.check]
     wrong = [one for one in asked if _plain(one.given) != _plain(one.item.key["expected"])]
     were = "was" if len(wrong) == 1 else "were"
     return [f"{len(wrong)} of {len(asked)} attention checks {were} answered wrongly"] if wrong else []
@@ -122,7 +122,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _alike(own: Sequence[Response]) -> list[str]:
-    given = [one.given for one in own if not one.repeat and not is_check(one.item)]
+    given = [one.given for one in own if not one.repeat and not one.item.check]
     # Marks of complaints have a name each: they are alike if all are the same mark.
     marks = {mark for one in given for mark in one.values()}
     if len(given) < ALIKE or (len(marks) > 1 and any(one != given[0] for one in given)):

@@ -17,7 +17,7 @@ from baselines.dialogue.game import Case, Game, ScriptedAgent
 from baselines.dialogue.played import Spent
 from baselines.results.power import independent
 from baselines.study.design import TALKS, Design, TaskName
-from baselines.study.schedule import CHECKS, Offer, fewest_people, rounds
+from baselines.study.schedule import Offer, fewest_people, rounds
 
 BY_PERSON, BY_CASE = 0.1, 0.3
 """Shares of the variance of a person-model difference that are common to a person, and to a case: assumptions."""
@@ -50,7 +50,7 @@ def expected(design: Design, offers: Sequence[Offer]) -> list[Expected]:
     found = []
     people = max(design.people, fewest_people(design, offers))
     for task in design.tasks:
-        cases = len({offer.group for offer in offers if offer.task == task and offer.part != CHECKS})
+        cases = len({offer.group for offer in offers if offer.task == task and not offer.check})
         if cases == 0:
             continue
         encounters = cases * design.completed

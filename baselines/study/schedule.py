@@ -36,7 +36,7 @@ CHECKS = "check"
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """An item that the schedule may give: its id, its task and its case.
+    """What the schedule needs to know of an item: its id, its task and its case.
 
     An id may begin with a part and a slash: a condition between people (`image+all/C07`), a block that comes before the
     next (`basic/D01`, `additional/D01.1`), or `check`.
@@ -50,6 +50,11 @@ class Offer:
     def part(self) -> str:
         """The part before the slash, or ""."""
         return self.id.partition("/")[0] if "/" in self.id else ""
+
+    @property
+    def check(self) -> bool:
+        """Whether it says what to answer."""
+        return self.part == CHECKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,7 @@ def wanted(design: Design, offers: Sequence[Offer], held: Sequence[Held]) -> dic
         else:
             within = _raters([one for one in held if one.task == task])
             arms = Counter(_arm(task, items[0].item) for items in within.values())
-            cases = [offer for offer in own if offer.part != CHECKS]  # checks go with them
+            cases = [offer for offer in own if not offer.check]  # checks go with them
             left = {offer.id: design.completed - arms[_arm(task, offer.id)] for offer in cases}
         needed.update({(task, item): count for item, count in left.items() if count > 0})
     return needed
@@ -243,7 +248,7 @@ def _arm(task: TaskName, item: str) -> str:
 
 def _arms(own: Sequence[Offer]) -> list[str]:
     """The arms of a task's items; a single one without a name if it has no conditions between people."""
-    return sorted({_arm(offer.task, offer.id) for offer in own if offer.part != CHECKS})
+    return sorted({_arm(offer.task, offer.id) for offer in own if not offer.check})
 
 
 def _within(own: Sequence[Offer], arm: str) -> list[Offer]:
@@ -254,7 +259,7 @@ def _within(own: Sequence[Offer], arm: str) -> list[Offer]:
 def _row_of(design: Design, asked: Sequence[Offer], first: Sequence[str], mine: Sequence[Held]) -> int:
     """The row of a rater: the one that begins with what they began with, else the least used."""
     groups = _groups(design, asked)
-    begins = {offer.id: groups.index(offer.group) for offer in asked if offer.part != CHECKS}
+    begins = {offer.id: groups.index(offer.group) for offer in asked if not offer.check}
     if mine and mine[0].item in begins:
         return begins[mine[0].item]
     used = Counter(begins[item] for item in first if item in begins)
@@ -271,7 +276,7 @@ def visits(design: Design, asked: Sequence[Offer], row: int) -> list[Choice]:
     if not groups:
         return []
     place = {groups[at]: number for number, at in enumerate(williams(len(groups), row))}
-    items = [offer for offer in asked if offer.part != CHECKS]
+    items = [offer for offer in asked if not offer.check]
     parts = {part: at for at, part in enumerate(dict.fromkeys(offer.part for offer in items))}
     order = sorted(items, key=lambda offer: (parts[offer.part], place[offer.group]))
     count, rater = len(order), str(row)
@@ -280,7 +285,7 @@ def visits(design: Design, asked: Sequence[Offer], row: int) -> list[Choice]:
     later: dict[int, list[Choice]] = {}
     for offer in again[: int(count * design.repeated + 0.5)]:
         later.setdefault(order.index(offer) + half, []).append(Choice(offer, repeat=True))
-    checks = sorted((offer for offer in asked if offer.part == CHECKS), key=lambda offer: offer.id)
+    checks = sorted((offer for offer in asked if offer.check), key=lambda offer: offer.id)
     for at, offer in enumerate(checks):
         low, high = at * count // len(checks), (at + 1) * count // len(checks)
         drawn = int(_drawn(design.seed, rater, offer.id)[:8], 16)
@@ -290,7 +295,7 @@ def visits(design: Design, asked: Sequence[Offer], row: int) -> list[Choice]:
 
 def _groups(design: Design, asked: Sequence[Offer]) -> list[str]:
     """The cases in an order drawn by seed."""
-    groups = {offer.group for offer in asked if offer.part != CHECKS}
+    groups = {offer.group for offer in asked if not offer.check}
     return sorted(groups, key=lambda group: _drawn(design.seed, asked[0].task, group))
 
 

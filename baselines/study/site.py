@@ -22,7 +22,7 @@ from baselines.study.design import Study, TaskName
 from baselines.study.journal import note
 from baselines.study.keys import STUDY, Keys
 from baselines.study.people import check_keys, end_erasing
-from baselines.study.schedule import Offer, items_a_person
+from baselines.study.schedule import items_a_person
 from baselines.study.slots import OVER, item_in
 from baselines.study.store import Store, open_store, set_fact
 from baselines.study.tables import answers, facts, items, journal, slots
@@ -170,7 +170,7 @@ def open_site(
         assert source.opened is not None
         profiles = cases(source.opened.splits["test"])
     stand_in = because(source.stand_in, "a rehearsal" if rehearsal else None, _scripted(players))
-    length = items_a_person(study.design, [Offer(item.id, item.task, item.group) for item in found])
+    length = items_a_person(study.design, found)
     store, keys = open_database(study, database)
     site = Site(
         study=study,

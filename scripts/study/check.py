@@ -60,11 +60,7 @@ def command(options: Checking) -> int:
         raise InputError("--price", found="nothing to count", expected="RUN|DATA, of a study with conversations")
     if options.data is not None:
         source = source_of(options.data, read)
-        offers = [
-            Offer(item.id, item.task, item.group)
-            for task in read.design.tasks
-            for item in task_named(task).items(source)
-        ]
+        offers = [item for task in read.design.tasks for item in task_named(task).items(source)]
         faults += ["plan more people"] * (not _schedule(read, offers))
         _power(read, offers, options.detect)
         if read.design.talks:

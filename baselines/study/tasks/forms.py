@@ -68,11 +68,6 @@ def checks(design: Design, count: int, made: Callable[[str], Item]) -> tuple[Ite
     return tuple(made(f"{CHECKS}/{number}") for number in range(1, ceil(count * design.attention) + 1))
 
 
-def is_check(item: Item) -> bool:
-    """Whether an item says what to answer."""
-    return item.id.startswith(f"{CHECKS}/")
-
-
 def write_answers(
     task: str,
     responses: Sequence[Response],
@@ -94,7 +89,7 @@ def write_answers(
     Raises InputError for an existing file.
     """
     name = f"{task}-{part}" if part else task
-    first = [one for one in responses if not one.repeat and not is_check(one.item)]
+    first = [one for one in responses if not one.repeat and not one.item.check]
     by_rater: dict[str, list[Response]] = {}
     for one in sorted(first, key=lambda one: (one.participant, one.position, one.item.id)):
         by_rater.setdefault(one.participant, []).append(one)
@@ -130,7 +125,7 @@ def repeats(responses: Sequence[Response]) -> list[dict[str, Any]]:
 
 
 def _checks(responses: Sequence[Response]) -> Iterator[dict[str, Any]]:
-    for one in filter(lambda one: is_check(one.item), responses):
+    for one in (one for one in responses if one.item.check):
         for name, value in one.item.key["expected"].items():
             answer = {"expected": value, "given": one.given.get(name)}
             yield {"rater": one.participant, "item": one.item.id, "question": name, **answer}

@@ -11,7 +11,7 @@ from typing import Any
 
 from baselines.study.design import TaskName
 from baselines.study.tasks import diagnosis
-from baselines.study.tasks.forms import checks, drawn, is_check, one_of, rows_of, write_answers
+from baselines.study.tasks.forms import checks, drawn, one_of, rows_of, write_answers
 from baselines.study.tasks.task import Form, Item, Response, Source
 from baselines.threemdbench.consultation.cases import FOR_PEOPLE
 from baselines.threemdbench.relevance_sheets import ADDITIONAL, BASIC, COLUMNS, MARK, TASKS, asked_of, drawn_cases
@@ -94,7 +94,7 @@ class Relevance:
         pictures = {
             one.item.key["rows"][0]["photo"]: one.item.picture
             for one in responses
-            if one.item.picture is not None and not is_check(one.item)
+            if one.item.picture is not None and not one.item.check
         }
         for name, picture in sorted(pictures.items()):
             write_whole(folder / name, picture)

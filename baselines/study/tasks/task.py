@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from baselines.study.design import TALKS, Design, TaskName
+from baselines.study.schedule import Offer
 from loaders.opened import Opened
 
 Form = Mapping[str, Sequence[str]]
@@ -50,7 +51,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Item(Offer):
     """Something that a person is given. `id` is unique within its task; in talks and diagnosis nobody gets two items of
     one `group`, which is the case.
 
@@ -58,9 +59,6 @@ class Item:
     JPEG or PNG (`loaders.files.images`), shown at /picture.
     """
 
-    id: str
-    task: TaskName
-    group: str
     payload: Mapping[str, Any] = field(repr=False)
     key: Mapping[str, Any] = field(default_factory=dict, repr=False)
     picture: bytes | None = field(default=None, repr=False)

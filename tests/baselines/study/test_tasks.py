@@ -17,7 +17,6 @@ from baselines.medlaybench_v import ratings
 from baselines.results.run import Result
 from baselines.study.design import Design, TaskName
 from baselines.study.flow import Frame
-from baselines.study.tasks.forms import is_check
 from baselines.study.tasks.rubric import without_names
 from baselines.study.tasks.task import Bundled, Form, FormError, Item, Response, Rows, Source, task_named
 from baselines.threemdbench import relevance_sheets
@@ -93,7 +92,7 @@ def answered(
         draw = random.Random(f"{seed} {person}")
         for at, item in enumerate(draw.sample(list(items), len(items))):
             given = task_named(task).read(item, form(task, item, draw))
-            if right and is_check(item):
+            if right and item.check:
                 given = item.key["expected"]
             found.append(Response(person, item, json.loads(json.dumps(given)), 12.5, position=at))
     return found
@@ -111,7 +110,7 @@ def test_a_page_shows_what_is_judged_and_nothing_of_the_key(task: TaskName, sour
     made = source(task, attention=0.2)
     items = task_named(task).items(made)
     assert items == task_named(task).items(made)  # the same items each time
-    assert len({item.id for item in items}) == len(items) and any(map(is_check, items))
+    assert len({item.id for item in items}) == len(items) and any(item.check for item in items)
     for item in [*items, task_named(task).practice()]:
         json.dumps([item.payload, item.key])
         picture = "/picture" if item.picture else None
@@ -263,7 +262,7 @@ def test_appendix_c_is_that_of_typed_sheets(source: Any, photos: Path, tmp_path:
         marks = {
             item: str(mark)
             for one in responses
-            if one.participant == person and not is_check(one.item)
+            if one.participant == person and not one.item.check
             for item, mark in one.given.items()
         }
         own.append(fill_marks(path, marks))
