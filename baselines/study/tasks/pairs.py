@@ -85,9 +85,7 @@ def _check(name: str) -> Item:
 
 
 def _cells(response: Response) -> list[Mapping[str, Any]]:
-    item = response.item
-    captions = {name: item.payload[name] for name in CAPTIONS}
-    return [{"pair": item.key["pair"], "image_id": item.key["image_id"], **captions, **response.given}]
+    return [{**response.item.payload, **response.item.key, **response.given}]
 
 
 TASK = Pairs()

@@ -38,7 +38,6 @@ from loaders.models.messages import Answer
 
 DIALOGUES = 100
 MASK = "[name]"
-_SHOWN = ("dialogue", "run", "case_id", "epoch", "photo", "gold", "conversation", "stand_in")
 _FAMILIES = re.compile(
     r"\b(?:chat[- ]?gpt|gpt|open ?ai|claude|anthropic|gemini|gemma|med-?gemma|llama|llava|qwen|mistral|mixtral|pixtral"
     r"|deep-?seek|deepmind|internvl|phi-\d[\w.]*|grok|command-r|kimi|glm-\d[\w.]*|minimax|minicpm|hunyuan|doubao|huatuo-?gpt)(?:[-\s]?v?\d[\w.]*)?(?:-[\w.]+)*\b",
@@ -166,10 +165,9 @@ def _field(item: str) -> str:
 
 def _cells(response: Response, *, stand_in: str | None) -> list[Mapping[str, Any]]:
     key, turns = response.item.key, response.item.payload["turns"]
-    known = {name: key[name] for name in _SHOWN}
-    known["conversation"] = "\n\n".join(f"{turn['who'].upper()}: {turn['text']}" for turn in turns)
-    known["stand_in"] = because(key["stand_in"], stand_in) or ""
-    return [{**known, **response.given}]
+    said = "\n\n".join(f"{turn['who'].upper()}: {turn['text']}" for turn in turns)
+    reason = because(key["stand_in"], stand_in) or ""
+    return [{**key, "conversation": said, "stand_in": reason, **response.given}]
 
 
 TASK = Rubric()
