@@ -5,25 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-Stage = Literal[
-    "invited",
-    "consent",
-    "survey",
-    "instructions",
-    "practice",
-    "feedback",
-    "comprehension",
-    "work",
-    "debriefing",
-    "done",
-    "declined",
-    "screened_out",
-    "withdrawn",
-    "timed_out",
-    "erased",
-]
-STAGES: tuple[Stage, ...] = get_args(Stage)
-ENDED: tuple[Stage, ...] = ("done", "declined", "screened_out", "withdrawn", "timed_out", "erased")
+Coming = Literal["invited", "consent", "survey", "instructions", "practice", "feedback", "comprehension"]
+Within = Literal["work", "debriefing"]
+Ended = Literal["done", "declined", "screened_out", "withdrawn", "timed_out", "erased"]
+Stage = Coming | Within | Ended
+ENDED: tuple[Ended, ...] = get_args(Ended)
+STAGES: tuple[Stage, ...] = (*get_args(Coming), *get_args(Within), *ENDED)
 
 Step = Literal["chart", "talk", "findings", "work", "after", "done", "lost"]
 
