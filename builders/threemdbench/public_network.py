@@ -7,9 +7,7 @@ connection that is not checked is the one to a proxy of the environment (`reques
 
 from __future__ import annotations
 
-import queue
 import socket
-import threading
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -24,7 +22,8 @@ class ForbiddenAddress(httpcore2.ConnectError):
 
 
 class PublicNetwork(httpcore2.NetworkBackend):
-    """A backend for `httpcore2.ConnectionPool`; everything on its connections ends within `seconds`.
+    """A backend for `httpcore2.ConnectionPool`; everything on its connections ends within `seconds`. How long a name is
+    looked up is up to the system's resolver.
 
     Without `checked` any address is allowed: for the connection to a proxy, whose address is usually private.
     """
@@ -48,7 +47,7 @@ class PublicNetwork(httpcore2.NetworkBackend):
         Raises: ForbiddenAddress if one of its addresses is not public; httpcore2.ConnectError or ConnectTimeout if the
         name is unknown, or no address answers in time.
         """
-        addresses = _addresses(host, port, self.left(timeout))
+        addresses = _addresses(host, port)
         for address in addresses:
             if self._checked and not is_public(address, allow_loopback=self._allow_loopback):
                 raise ForbiddenAddress(f"{host} is {address}, which is no public address")
@@ -70,28 +69,13 @@ class PublicNetwork(httpcore2.NetworkBackend):
         return left if timeout is None else min(left, timeout)
 
 
-def _addresses(host: str, port: int, seconds: float) -> list[str]:
-    """The addresses of a host. The system's resolver has no deadline: one that hangs is abandoned in its thread.
-
-    Raises: httpcore2.ConnectError for a name that is unknown; httpcore2.ConnectTimeout after so many seconds.
-    """
-    found: queue.SimpleQueue[list[str] | Exception] = queue.SimpleQueue()
-
-    def ask() -> None:
-        try:
-            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            found.put(list(dict.fromkeys(str(entry[4][0]) for entry in entries)))
-        except (OSError, UnicodeError) as error:
-            found.put(error)
-
-    threading.Thread(target=ask, name=f"address of {host}", daemon=True).start()
+def _addresses(host: str, port: int) -> list[str]:
+    """The addresses of a host. Raises: httpcore2.ConnectError for a name that is unknown."""
     try:
-        answer = found.get(timeout=seconds)
-    except queue.Empty:
-        raise httpcore2.ConnectTimeout(f"nobody says where {host} is") from None
-    if isinstance(answer, Exception):
-        raise httpcore2.ConnectError(f"unknown host {host}") from answer
-    return answer
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise httpcore2.ConnectError(f"unknown host {host}") from error
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 class _Timed(httpcore2.NetworkStream):

@@ -7,7 +7,6 @@ import json
 import shutil
 import socket
 import subprocess
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,13 +15,11 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-import httpcore2
 import pytest
 
 from builders.threemdbench import public_address
 from builders.threemdbench.download import Downloads, Fetched, Wanted
 from builders.threemdbench.public_address import is_public
-from builders.threemdbench.public_network import PublicNetwork
 from builders.threemdbench.request import Limits
 from loaders.errors import InputError
 from tests.parts.photo_server import (
@@ -567,11 +564,3 @@ def test_a_redirect_to_a_host_that_forbids_it_ends_there(tmp_path: Path, server:
         server.pages["/a.jpg"] = redirects(other.url("/a.jpg"))
         assert fetch(tmp_path, Wanted(server.url("/a.jpg")))[0].reason == "robots.txt forbids it"
         assert (other.robots, other.asked) == (1, {})
-
-
-def test_a_resolver_that_hangs_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
-    released = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: released.wait(60) and [])
-    with pytest.raises(httpcore2.ConnectTimeout, match=r"nobody says where example\.org is"):
-        PublicNetwork(0.2).connect_tcp("example.org", 80)
-    released.set()
