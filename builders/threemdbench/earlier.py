@@ -26,8 +26,7 @@ from loaders.threemdbench import CORPUS, PERSONALITIES
 @dataclass(frozen=True)
 class Earlier:
     """The split of each photo by its key, those of each patient and each picture (`image` is its SHA-256), the
-    temperament of those that have one, the picture and the diagnosis of each in every release, and the content of the
-    releases.
+    temperament of those that have one, and the content of the releases.
 
     A key is made from the names of source and file (of one's own photos by a secret): a renamed photo, a better copy or
     another photo of the same patient has another one. A file that was replaced keeps its key, as does a photo whose
@@ -38,8 +37,6 @@ class Earlier:
     of_patients: Mapping[str, Set[str]] = field(default_factory=dict)
     of_pictures: Mapping[str, Set[str]] = field(default_factory=dict)
     temperaments: Mapping[str, str] = field(default_factory=dict)
-    pictures: Mapping[str, Set[str]] = field(default_factory=dict)
-    diagnoses: Mapping[str, Set[str]] = field(default_factory=dict)
     contents: tuple[str, ...] = ()
 
     @property
@@ -58,14 +55,9 @@ class Earlier:
             | self.of_pictures.get(digest_of_image(row), frozenset())
         )
 
-    def changed(self, row: Row) -> tuple[bool, bool]:
-        """Whether a photo under a known key has another picture, and another diagnosis, than in every release."""
-        key = row[CORPUS.key]
-        return digest_of_image(row) not in self.pictures[key], row["diagnosis"] not in self.diagnoses[key]
-
 
 NONE = Earlier()
-_COLUMNS = ("personality", "group_id", "image", "diagnosis")
+_COLUMNS = ("personality", "group_id", "image")
 
 
 @dataclass(frozen=True)
@@ -110,8 +102,6 @@ def read_earlier(releases: Iterable[Followed], hiding: Nameless, ids: Mapping[st
     temperaments: dict[str, str] = {}
     of_patients: dict[str, set[str]] = defaultdict(set)
     of_pictures: dict[str, set[str]] = defaultdict(set)
-    pictures: dict[str, set[str]] = defaultdict(set)
-    diagnoses: dict[str, set[str]] = defaultdict(set)
     contents = []
     for release in releases:
         contents.append(release.manifest.content_digest)
@@ -122,13 +112,10 @@ def read_earlier(releases: Iterable[Followed], hiding: Nameless, ids: Mapping[st
                 raise InputError(f"{release.name}: {where}", found=found, expected="one split in all")
             if row["group_id"]:
                 of_patients[row["group_id"] if release.key else hiding.group(row["group_id"])].add(split)
-            picture = hashlib.sha256((row["image"] or {}).get("bytes") or b"").hexdigest()
-            of_pictures[picture].add(split)
-            pictures[key].add(picture)
-            diagnoses[key].add(row["diagnosis"])
+            of_pictures[hashlib.sha256((row["image"] or {}).get("bytes") or b"").hexdigest()].add(split)
             if row["personality"] in PERSONALITIES:
                 temperaments[key] = row["personality"]
-    return Earlier(splits, of_patients, of_pictures, temperaments, pictures, diagnoses, tuple(contents))
+    return Earlier(splits, of_patients, of_pictures, temperaments, tuple(contents))
 
 
 def _photos(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str, Record]]:

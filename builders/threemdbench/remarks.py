@@ -51,23 +51,14 @@ def leave_queue(queue: Path, workspace: Path, finished: Run) -> Iterator[str]:
 
 
 def followed(earlier: Earlier, finished: Run) -> Iterator[str]:
-    """How many photos of the releases that this one follows are here; if a source was renamed, all keys differ.
-
-    A file that was replaced, or a diagnosis that was corrected, keeps split and temperament: that is told, not refused.
-    """
+    """How many photos of the releases that this one follows are here; if a source was renamed, all keys differ."""
     if earlier.splits:
-        rows = finished.workspace.rows(finished.batches, (CORPUS.key, "image", "diagnosis"))
-        changed = [earlier.changed(row) for row in rows if row[CORPUS.key] in earlier.splits]
+        keys = (row[CORPUS.key] for row in finished.workspace.rows(finished.batches, (CORPUS.key,)))
+        here = sum(key in earlier.splits for key in keys)
         yield (
-            f"Of {len(earlier.splits):,} photos of the previous release, {len(changed):,} are in this one under the "
-            "same key and keep their splits; so do copies of them, and other photos of their patients"
+            f"Of {len(earlier.splits):,} photos of the previous release, {here:,} are in this one under the same key "
+            "and keep their splits; so do copies of them, and other photos of their patients"
         )
-        pictures, diagnoses = (sum(one[place] for one in changed) for place in (0, 1))
-        if pictures or diagnoses:
-            yield (
-                f"Under the same key, {pictures:,} have another picture than there, and {diagnoses:,} another "
-                "diagnosis: they keep split and temperament all the same"
-            )
 
 
 def unanswered(workspace: Path, store: Store, finished: Run) -> Iterator[str]:
