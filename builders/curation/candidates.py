@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from builders.curation.close_keypoints import close_pairs
 from builders.curation.examine import Content
-from builders.curation.hashes import KEYPOINTS_SHARED, WHOLE_DISTANCE
-from builders.curation.neighbours import Hashes, Places, blocks_within, distances
+from builders.curation.hashes import KEYPOINTS_SHARED
+from builders.curation.neighbours import DISTANCE, Hashes, Places, blocks_within, distances
 from loaders.files.disk import scratch, writing
 from loaders.files.paths import is_file
 
@@ -84,12 +84,12 @@ def _by_whole(contents: Sequence[Content]) -> Iterator[_Partners]:
     ends = np.append(np.arange(_PICTURES, len(places), _PICTURES), len(places))
     with scratch() as folder:
         blocks = Blocks(folder, 16 * ends)
-        for asked, query in blocks_within(hashes, plain, WHOLE_DISTANCE):  # many hashes, each queried once: faster
+        for asked, query in blocks_within(hashes, plain):  # many hashes, each queried once: faster
             apart = query >> 4 != asked
             blocks.add(np.stack([query[apart], asked[apart]], axis=1))
         for number in range(len(ends)):
             query, matched = blocks.of(number).astype(np.int64).T
-            closeness = WHOLE_DISTANCE - distances(hashes[query], plain[matched]).astype(np.int64)
+            closeness = DISTANCE - distances(hashes[query], plain[matched]).astype(np.int64)
             yield _closest(places[query >> 4], places[matched], closeness, len(contents))
 
 

@@ -23,7 +23,6 @@ from builders.curation.neighbours import Hashes
 from builders.curation.opencv import cv2
 from builders.curation.pictures import Grey, Picture, shrunk
 
-WHOLE_DISTANCE = 8
 KEYPOINT_DISTANCE = 4
 KEYPOINTS_SHARED = 2
 

@@ -1,10 +1,9 @@
 """All 64-bit hashes within a Hamming distance of others: exact, by a multi-index join in plain numpy.
 
-Cut the 64 bits into chunks and give each a radius, such that two hashes which differ by more than its radius in every
-chunk are too far apart as a whole (pigeonhole). So it is enough to look, chunk by chunk, for hashes whose chunk is
-within that radius, and to measure the true distance to those (Norouzi, Punjani and Fleet, 2014). Three chunks are best
-from half a million hashes; below that, all take less than a second. Memory is bounded by blocks and by the table of the
-longest chunk (17 MB).
+Two hashes at most eight bits apart differ by at most two in one of three chunks (pigeonhole). So it is enough to look,
+chunk by chunk, for hashes whose chunk is within that radius, and to measure the true distance to those (Norouzi,
+Punjani and Fleet, 2014). Three chunks are best from half a million hashes; below that, all take less than a second.
+Memory is bounded by blocks and by the table of the longest chunk (17 MB).
 """
 
 from __future__ import annotations
@@ -20,8 +19,9 @@ Hashes = NDArray[np.uint64]
 Places = NDArray[np.int64]
 Numbers = NDArray[np.signedinteger[Any]]
 
-MAX_DISTANCE = 8
+DISTANCE = 8
 _CHUNKS = ((0, 21), (21, 22), (43, 21))  # lowest bit, bits
+_RADIUS = (DISTANCE + 1) // len(_CHUNKS) - 1  # to differ by more in every chunk takes more than that many bits
 _BLOCK = 1 << 17  # candidates measured at a time
 
 
@@ -30,28 +30,19 @@ def distances(left: Hashes, right: Hashes) -> NDArray[np.uint8]:
     return _count_bits(left ^ right)
 
 
-def blocks_within(hashes: Hashes, queries: Hashes, distance: int) -> Iterator[tuple[Places, Places]]:
-    """Places (of a query, of a hash) of all matches at most `distance` (0 to 8) apart, each once, in any order."""
-    if not 0 <= distance <= MAX_DISTANCE:
-        raise ValueError(f"distance {distance}: from 0 to {MAX_DISTANCE}")
-    if max(len(hashes), len(queries)) > np.iinfo(np.int32).max:
-        raise ValueError("more than 2^31 hashes")
-    # To differ by more than its radius in every chunk takes `distance` + 1 bits: they are dealt out chunk by chunk.
-    radii = [(distance + 1 + number) // len(_CHUNKS) - 1 for number in range(len(_CHUNKS))]
-    chunks = [(low, bits, radius) for (low, bits), radius in zip(_CHUNKS, radii, strict=True) if radius >= 0]
-    for number, (low, bits, radius) in enumerate(chunks):
-        for left, right in _agreeing(hashes, queries, low, bits, radius, distance):
+def blocks_within(hashes: Hashes, queries: Hashes) -> Iterator[tuple[Places, Places]]:
+    """Places (of a query, of a hash) of all matches at most DISTANCE apart, each once, in any order."""
+    for number, (low, bits) in enumerate(_CHUNKS):
+        for left, right in _agreeing(hashes, queries, low, bits):
             differing = queries[left] ^ hashes[right]
             new = np.ones(len(left), bool)
-            for earlier, wide, reach in chunks[:number]:  # a match found by several chunks counts for the first
-                new &= _count_bits(differing & np.uint64(((1 << wide) - 1) << earlier)) > reach
+            for earlier, wide in _CHUNKS[:number]:  # a match found by several chunks counts for the first
+                new &= _count_bits(differing & np.uint64(((1 << wide) - 1) << earlier)) > _RADIUS
             yield left[new], right[new]
 
 
-def _agreeing(
-    hashes: Hashes, queries: Hashes, low: int, bits: int, radius: int, distance: int
-) -> Iterator[tuple[Places, Places]]:
-    """Blocks of matches (of a query, of a hash) within `distance` whose chunks differ by `radius` bits or less."""
+def _agreeing(hashes: Hashes, queries: Hashes, low: int, bits: int) -> Iterator[tuple[Places, Places]]:
+    """Blocks of matches (of a query, of a hash) within DISTANCE whose chunks differ by the radius or less."""
     chunk = _chunk(hashes, low, bits)
     order = np.argsort(chunk, kind="stable").astype(np.int32)
     starts = np.zeros((1 << bits) + 1, np.int32)  # where each value of the chunk starts in this order
@@ -61,11 +52,11 @@ def _agreeing(
     sorted_hashes, asked = hashes[order], _chunk(queries, low, bits)
     asking = np.argsort(asked, kind="stable").astype(np.int32)
     asked, sorted_queries = asked[asking], queries[asking]
-    for mask in _masks(bits, radius):
+    for mask in _masks(bits):
         other = asked ^ mask
         for rows, counts, right in ranges(np.arange(len(asked), dtype=np.int32), starts[other], starts[other + 1]):
             asked_for = np.repeat(sorted_queries[rows], counts)
-            near = np.flatnonzero(distances(asked_for, sorted_hashes[right]) <= distance)
+            near = np.flatnonzero(distances(asked_for, sorted_hashes[right]) <= DISTANCE)
             if len(near):
                 left = np.repeat(rows, counts)[near]
                 yield asking[left].astype(np.int64), order[right[near]].astype(np.int64)
@@ -75,8 +66,8 @@ def _chunk(hashes: Hashes, low: int, bits: int) -> NDArray[np.int32]:
     return ((hashes >> np.uint64(low)) & np.uint64((1 << bits) - 1)).astype(np.int32)
 
 
-def _masks(bits: int, radius: int) -> Iterator[int]:
-    for flipped in range(radius + 1):
+def _masks(bits: int) -> Iterator[int]:
+    for flipped in range(_RADIUS + 1):
         for places in combinations(range(bits), flipped):
             yield sum(1 << place for place in places)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from builders.curation.hashes import whole
-from builders.curation.neighbours import Hashes, blocks_within, distances
+from builders.curation.neighbours import DISTANCE, Hashes, blocks_within, distances
 from builders.curation.opencv import single_threaded_opencv
 from builders.curation.pictures import read_picture
 from loaders.files.images import open_image
@@ -79,7 +79,7 @@ def ask_rival(python: str, tool: str, request: dict[str, Any]) -> dict[str, Any]
     return answer
 
 
-def join(hashes: Hashes, distance: int, rounds: int, python: str) -> tuple[dict[str, Any], dict[str, Any], bool]:
+def join(hashes: Hashes, rounds: int, python: str) -> tuple[dict[str, Any], dict[str, Any], bool]:
     """CPU seconds (the fastest round) and megabytes, ours and those of faiss; whether all agree with the truth.
 
     As curation does, every `EACH`th of the hashes is joined with all of them. The truth is a plain comparison of 1,000
@@ -88,33 +88,33 @@ def join(hashes: Hashes, distance: int, rounds: int, python: str) -> tuple[dict[
     with tempfile.TemporaryDirectory() as folder:
         given, mine, other = (Path(folder, name) for name in ("hashes.npy", "ours.npy", "faiss.npy"))
         np.save(given, hashes)
-        request = {"hashes": str(given), "each": EACH, "distance": distance, "found": str(other)}
+        request = {"hashes": str(given), "each": EACH, "distance": DISTANCE, "found": str(other)}
         works = {
-            "ours": partial(apart, _joined, given, distance, mine),
+            "ours": partial(apart, _joined, given, mine),
             "faiss": partial(ask_rival, python, "faiss", request),
         }
         best = best_apart(works, rounds)
         found = np.load(mine)
-        exact = _is_exact(hashes, distance, found)
+        exact = _is_exact(hashes, found)
         if "seconds" in best["faiss"]:
             exact &= bool(np.array_equal(found, np.load(other)))
     return best["ours"], best["faiss"], exact
 
 
-def _is_exact(hashes: Hashes, distance: int, found: NDArray[np.int64]) -> bool:
+def _is_exact(hashes: Hashes, found: NDArray[np.int64]) -> bool:
     """Does the join agree with a plain comparison on a sample?"""
     queries = hashes[::EACH]
     sample = np.random.default_rng(2).choice(len(queries), min(1000, len(queries)), replace=False)
     return all(
-        np.array_equal(np.flatnonzero(distances(hashes, queries[place]) <= distance), found[1][found[0] == place])
+        np.array_equal(np.flatnonzero(distances(hashes, queries[place]) <= DISTANCE), found[1][found[0] == place])
         for place in sample.tolist()
     )
 
 
-def _joined(given: Path, distance: int, found: Path) -> dict[str, float]:
+def _joined(given: Path, found: Path) -> dict[str, float]:
     hashes = np.load(given)
     before, started = held_megabytes(), cpu_seconds()
-    blocks = [np.stack(block) for block in blocks_within(hashes, hashes[::EACH].copy(), distance)]
+    blocks = [np.stack(block) for block in blocks_within(hashes, hashes[::EACH].copy())]
     pairs = np.concatenate(blocks, axis=1)
     pairs = pairs[:, np.lexsort(pairs[::-1])]
     used = {"seconds": cpu_seconds() - started, "peak": peak_megabytes() - before}

@@ -119,7 +119,7 @@ def add_speed(files: Sequence[Path], options: argparse.Namespace, goals: Table) 
     yield Row("hashing", what, "`imagehash.phash`, one each", f"{ratio:.2f}× its time")
 
     hashes = duplicate_speed.even_hashes(duplicate_speed.EACH * PICTURES)
-    mine, faiss, exact = duplicate_speed.join(hashes, DISTANCE, options.rounds, options.others)
+    mine, faiss, exact = duplicate_speed.join(hashes, options.rounds, options.others)
     add_goal(goals, "join, evenly random: memory", "<= 150 MB", f"{mine['peak']:.0f} MB", mine["peak"] <= 150)
     add_goal(goals, "join, evenly random: exact", "yes", "yes" if exact else "no", exact)
     if "missing" in faiss:
