@@ -16,7 +16,7 @@ import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -166,8 +166,7 @@ class Plan:
     without paths. `card` gives the facts that the template needs beyond those of the manifest. `stand_in` says why
     numbers are no results, if need be by what was made. `review` writes what a person should review to the workspace,
     and returns what the user is told. `records` is the number of records in the files of a source whose rows are made
-    from several. `renamed` has the keys of rows by those that earlier versions gave them, which a list of withdrawn
-    keys may still name.
+    from several.
     """
 
     rows: Iterable[Row | BadRow]
@@ -182,7 +181,6 @@ class Plan:
     stand_in: Sequence[str] | Callable[[Run], Sequence[str]] = ()
     review: Callable[[Run], str] | None = None
     records: int | None = None
-    renamed: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raises: BuildError for a field of another kind, which would fail far from the recipe, or not at all."""
@@ -305,7 +303,7 @@ def build(
     plan = recipe.plan(at_hand)
     if not isinstance(plan, Plan):
         raise BuildError(f"plan: found a {type(plan).__name__}, expected a Plan, which it returns")
-    withdrawn = frozenset(in_one_form(plan.renamed.get(key, key)) for key in listed)
+    withdrawn = frozenset(map(in_one_form, listed))
     plan = _with_own(plan, known.key, withdrawn, own, gate_text)
     versions = _versions(plan)
     if not overwrite:

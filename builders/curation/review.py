@@ -140,15 +140,9 @@ class Decisions:
             yield f"Decisions not applied ({of} is missing, has changed, or its key is mistyped): {named}"
 
 
-def read_decisions(
-    paths: Sequence[Path],
-    *,
-    column: str = "image_id",
-    reasons: Sequence[str] = REASONS,
-    renamed: Mapping[str, str] | None = None,
-) -> Decisions:
+def read_decisions(paths: Sequence[Path], *, column: str = "image_id", reasons: Sequence[str] = REASONS) -> Decisions:
     """The decisions of all files; repeated decisions count once, about whichever file if one of them states none.
-    `column` holds the keys, some of which may be `renamed`.
+    `column` holds the keys.
 
     Raises: InputError, with file and line, for anything but a table of decisions, an unknown decision or reason, and
     two decisions on one image that contradict each other, or are about different files.
@@ -162,7 +156,6 @@ def read_decisions(
         reason, content = table.column("reason"), table.column("content")
         for line, cells in table.rows:
             where, name = f"{path}:{line}", cells[key].strip()
-            name = (renamed or {}).get(name, name)
             if not name:
                 do = "Fill it in, or delete the row"
                 raise InputError(where, found=f"no {column}", expected="a value in every row", do=do)

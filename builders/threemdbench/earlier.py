@@ -15,7 +15,6 @@ from pathlib import Path
 from builders.pipeline.image_store import digest_of_image
 from builders.pipeline.rows import Row
 from builders.release.resolve import resolve
-from builders.threemdbench.own import Nameless
 from loaders.errors import InputError, ReleaseError
 from loaders.files.bad_rows import BadRow
 from loaders.files.tables import Record, parquet_rows
@@ -90,14 +89,8 @@ def open_followed(releases: Iterable[str]) -> list[Followed]:
     return opened
 
 
-def read_earlier(releases: Iterable[Followed], hiding: Nameless, ids: Mapping[str, str]) -> Earlier:
-    """What releases say about their photos.
-
-    Early ones have the names of one's own groups, which `hiding` turns into today's pseudonyms, and unkeyed ids of
-    one's own photos, for which `ids` has today's.
-
-    Raises: InputError if a photo is in different splits of two of them.
-    """
+def read_earlier(releases: Iterable[Followed]) -> Earlier:
+    """What releases say about their photos. Raises: InputError if a photo is in different splits of two of them."""
     splits: dict[str, str] = {}
     temperaments: dict[str, str] = {}
     of_patients: dict[str, set[str]] = defaultdict(set)
@@ -106,12 +99,12 @@ def read_earlier(releases: Iterable[Followed], hiding: Nameless, ids: Mapping[st
     for release in releases:
         contents.append(release.manifest.content_digest)
         for split, where, row in _photos(release.folder, release.manifest):
-            key = ids.get(row[CORPUS.key], row[CORPUS.key])
+            key = row[CORPUS.key]
             if splits.setdefault(key, split) != split:
                 found = f"{key} in {split}, which an earlier one has in {splits[key]}"
                 raise InputError(f"{release.name}: {where}", found=found, expected="one split in all")
             if row["group_id"]:
-                of_patients[row["group_id"] if release.key else hiding.group(row["group_id"])].add(split)
+                of_patients[row["group_id"]].add(split)
             of_pictures[hashlib.sha256((row["image"] or {}).get("bytes") or b"").hexdigest()].add(split)
             if row["personality"] in PERSONALITIES:
                 temperaments[key] = row["personality"]

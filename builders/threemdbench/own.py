@@ -44,8 +44,7 @@ class Nameless:
         return fingerprint(self.key) if self.sources else ""
 
     def ids(self, rows: Iterable[Row]) -> dict[str, str]:
-        """The id of each photo of one's own by the one that its source gives it, an unkeyed digest of its name, which
-        releases of early versions have."""
+        """The id of each photo of one's own by the one that its source gives it, an unkeyed digest of its name."""
         own = {row["image_id"]: row["source"] for row in rows if row["source"] in self.sources}
         return {name: f"{source}-{pseudonym(self.key, 'photo', name)[:16]}" for name, source in own.items()}
 

@@ -32,7 +32,7 @@ from builders.threemdbench.card import card
 from builders.threemdbench.complaints import BY_MODEL, authored_digest
 from builders.threemdbench.curate import Curator
 from builders.threemdbench.download import Downloads
-from builders.threemdbench.earlier import Earlier, Followed, open_followed, read_earlier
+from builders.threemdbench.earlier import Earlier, open_followed, read_earlier
 from builders.threemdbench.findings import FAULTS, Candidate
 from builders.threemdbench.gather import SHAREABLE, Admission, gather, rows_digest
 from builders.threemdbench.measure import FLOOR, RULES, check_row, measure
@@ -181,7 +181,16 @@ def plan(build: Build[Options]) -> Plan:
     targets = _targets(options)
     origins = [(source_name(text), origin_of(text)) for text in options.sources]
     before = open_followed(options.follows)
-    hiding = _hiding(options, origins, workspace, before)
+    # A mistake in one of these is told before photos are fetched.
+    withdrawn, decisions = withdrawn_keys(options.withdrawn), read_decisions(options.decisions)
+    hiding = nameless(
+        origins,
+        options.key,
+        workspace,
+        followed={one.name: one.key for one in before if one.key},
+        splits_apart=options.wanted_splits < RATIOS.keys(),
+        listed={"--withdrawn": withdrawn, "--decisions": decisions.by_key},
+    )
     chat = build.chat(read_prompts)
     licences = _pairs("--licence", options.licences)
     for name, licence in licences.items():
@@ -192,9 +201,7 @@ def plan(build: Build[Options]) -> Plan:
     found, unread = gather(sources, admission, downloads, limit=options.limit, progress=build.progress)
     ids = hiding.ids(found)
     rows = [row | {"image_id": ids.get(row["image_id"], row["image_id"])} for row in found]
-    earlier = read_earlier(before, hiding, ids)
-    withdrawn = frozenset(ids.get(key, key) for key in withdrawn_keys(options.withdrawn))
-    decisions = read_decisions(options.decisions, renamed=ids)
+    earlier = read_earlier(before)
     bad = [hiding.bad(source, row) for source, row in unread]
     named = [(row.where, row.reason, row.detail) for row in bad]
     applied = decisions.matching([*((row["image_id"], row["content"]) for row in rows), *class_keys(rows)])
@@ -214,7 +221,6 @@ def plan(build: Build[Options]) -> Plan:
         chat=chat,
         packages=("numpy", "opencv-python-headless", "pillow"),
         stand_in=lambda finished: _stand_in(options, chat, finished),
-        renamed=ids,
         review=lambda finished: "\n".join(
             [
                 *([] if SAMPLE in options.sources else remarks.left_out(rows, workspace, finished)),
@@ -231,16 +237,6 @@ def plan(build: Build[Options]) -> Plan:
             ]
         ),
     )
-
-
-def _hiding(
-    options: Options, origins: Sequence[tuple[str, str]], workspace: Path, before: Sequence[Followed]
-) -> Nameless:
-    followed = {one.name: one.key for one in before if one.key}
-    apart = options.wanted_splits < RATIOS.keys()
-    # A mistake in one of these is told before photos are fetched.
-    listed = {"--withdrawn": withdrawn_keys(options.withdrawn), "--decisions": read_decisions(options.decisions).by_key}
-    return nameless(origins, options.key, workspace, followed=followed, splits_apart=apart, listed=listed)
 
 
 def _curator(

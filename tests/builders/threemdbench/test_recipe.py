@@ -9,7 +9,6 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from builders.release.shards import read_parquet, read_rows
 from builders.release.verify import verify
 from builders.threemdbench import recipe
 from builders.threemdbench.complaints import AUTHORED
-from builders.threemdbench.own import OWN_PHOTOS, Nameless
+from builders.threemdbench.own import OWN_PHOTOS
 from builders.threemdbench.remarks import apart
 from builders.threemdbench.request import Limits
 from builders.threemdbench.sources import PUBLISHED, origin_of
@@ -245,46 +244,6 @@ def test_the_order_of_ones_own_photos_is_not_that_of_their_names(tmp_path: Path)
     assert [row["file"] for row in rows] != sorted(row["file"] for row in rows)
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_unkeyed_ids_of_earlier_releases_are_known_and_not_released_again(
-    tmp_path: Path, patients: Path, monkeypatch: pytest.MonkeyPatch, named: bool
-) -> None:
-    """Of releases with names of groups, and of those with their pseudonyms."""
-    with monkeypatch.context() as early:
-        if named:
-            early.setattr(recipe, "nameless", lambda *_, **__: Nameless())
-        else:
-            early.setattr(Nameless, "ids", lambda *_: {})
-        build(tmp_path, f"table:mine={patients}", out="v1")
-    before = {row["image_id"]: row for row in rows_of(tmp_path / "v1")}
-    files = {
-        f"mine-{hashlib.sha256(name.encode()).hexdigest()[:16]}": name for name in map(str, before_names(patients))
-    }
-    assert before.keys() <= files.keys()
-    first, second, *_ = sorted(before)
-    (tmp_path / "d.csv").write_text(f"image_id,decision\n{first},reject\n", encoding="utf-8")
-    (tmp_path / "gone.txt").write_text(f"{second}\n", encoding="utf-8")
-    key = secret(tmp_path) if named else tmp_path / "v1.work" / KEY_FILE
-    lists: dict[str, Any] = {"decisions": (tmp_path / "d.csv",), "withdrawn": tmp_path / "gone.txt"}
-    for path in patients.parent.rglob("*.jpg"):  # so that a photo is known by its key alone
-        path.write_bytes(photo(NAMES[8 + PATIENTS.index(path.parent.name)], int(path.stem[-1])))
-    text = patients.read_text(encoding="utf-8")
-    patients.write_text(re.sub(r",acne,[^,]*", ",acne,", text), encoding="utf-8")
-    for seed in (1, 2):
-        out = f"v2-{seed}"
-        again: dict[str, Any] = {"out": out, "work": "v2", "key": key, "seed": seed}
-        build(tmp_path, f"table:mine={patients}", follows=(str(tmp_path / "v1"),), **again, **lists)
-        now = {row["file"]: (row["split"], row["personality"]) for row in owned(tmp_path / out, "v2")}
-        kept = {files[name]: (row["split"], row["personality"]) for name, row in before.items()}
-        assert now == {file: was for file, was in kept.items() if file not in (files[first], files[second])}
-        assert not [name for name in files if name in told_by(tmp_path / out)]
-
-
-def before_names(table: Path) -> Iterator[str]:
-    with table.open(encoding="utf-8", newline="") as file:
-        yield from (row["file"] for row in csv.DictReader(file))
-
-
 def test_a_lost_key_is_said_to_be_lost(tmp_path: Path) -> None:
     table = drawn(tmp_path / "photos", "acne")
     build(tmp_path, f"table={table}", out="v1")
@@ -334,30 +293,6 @@ def test_labels_of_ones_own_are_not_released(tmp_path: Path) -> None:
     assert "the maintainers' own, which nobody else has reviewed, map the labels of `table`" in card
     assert "synonyms of the diagnoses map the labels of `sample`" in card and "Tables that ship" not in card
     assert "Classes that also cover other conditions are included" in card and "mix conditions" not in card
-
-
-def test_patients_keep_their_splits_of_releases_that_named_them(
-    tmp_path: Path, patients: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as early:  # as versions did that had no pseudonyms
-        early.setattr(recipe, "nameless", lambda *_, **__: Nameless())
-        build(tmp_path, f"table:mine={patients}", out="v1")
-    of = {row["group_id"]: row["split"] for row in rows_of(tmp_path / "v1")}
-    assert "mine:Jane Doe" in of
-    renamed = patients.parent.rename(tmp_path / "renamed")
-    table = renamed / patients.name
-    for at, name in enumerate(PATIENTS):  # other keys and other pictures of the same patients
-        for n in range(2):
-            (renamed / name / f"{name} {n}.jpg").unlink()
-            (renamed / name / f"later {n}.jpg").write_bytes(photo(NAMES[at + len(PATIENTS)], n))
-    table.write_text(
-        re.sub(r"/[A-Z]\w+ [A-Z]\w+ (\d)", r"/later \1", table.read_text(encoding="utf-8")), encoding="utf-8"
-    )
-    for seed in (1, 2, 3):
-        build(tmp_path, f"table:mine={table}", out=f"v2-{seed}", work="v2", follows=(str(tmp_path / "v1"),), seed=seed)
-        own = (tmp_path / "v2.work" / OWN_PHOTOS).read_text(encoding="utf-8").splitlines()
-        named = {photo["key"]: photo["group"] for photo in map(json.loads, own)}
-        assert {named[row["image_id"]]: row["split"] for row in rows_of(tmp_path / f"v2-{seed}")} == of
 
 
 def test_groups_whose_names_differ_only_in_capitals_are_said_to_be_two(tmp_path: Path) -> None:
