@@ -165,7 +165,6 @@ def demands(licence: str | None) -> int:
     return len(terms_of(licence))
 
 
-@lru_cache(maxsize=4096)
 def asks_for_credit(licence: str | None) -> bool:
     """Whether a licence that can be read asks to name an author.
 

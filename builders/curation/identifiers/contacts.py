@@ -204,7 +204,8 @@ def without_contacts(text: str, counts: Counter[str]) -> str:
 
 def without_phones(text: str, counts: Counter[str]) -> str:
     """The text without telephone numbers. Raises: MissingExtra."""
-    phonenumbers = _phonenumbers()
+    with MissingExtra.needed("threads", purpose="finding telephone numbers"):
+        import phonenumbers
     spans = {
         (match.start, match.end, "phone")
         for region in ("US", "GB")
@@ -220,10 +221,3 @@ def _linkify() -> Any:
     with MissingExtra.needed("threads", purpose="finding e-mail and web addresses"):
         from linkify_it import LinkifyIt
     return LinkifyIt(options={"fuzzy_link": True, "fuzzy_email": True, "fuzzy_ip": False})
-
-
-@cache
-def _phonenumbers() -> Any:
-    with MissingExtra.needed("threads", purpose="finding telephone numbers"):
-        import phonenumbers
-    return phonenumbers
