@@ -15,7 +15,7 @@ from typing import TypeVar
 from builders.curation.examine import in_parts, read_again
 from builders.curation.folders import File
 from builders.curation.index import Index
-from builders.curation.opencv import PACKAGES, one_thread
+from builders.curation.opencv import PACKAGES
 from builders.curation.pictures import Look, look, read_picture
 from builders.curation.verification import Features, PairVerdict, compare, features
 from loaders.engines.engine import Engine, Task
@@ -52,7 +52,6 @@ class _Asked:
 @cache
 def _elsewhere(kind: type[_Asked]) -> _Asked:
     """The task in another process: one instance for all rounds there, so that features are computed once."""
-    one_thread()
     return kind()
 
 

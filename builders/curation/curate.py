@@ -16,7 +16,6 @@ from builders.curation.duplicates import Groups
 from builders.curation.examine import Examined, by_content, examine
 from builders.curation.folders import TOLD, File
 from builders.curation.index import Index
-from builders.curation.opencv import single_threaded_opencv
 from builders.curation.quality import Judgement, judge
 from builders.curation.verification import PairVerdict
 from loaders.engines.engine import Engine
@@ -88,7 +87,7 @@ def curate(
     """
     engine = engine or Threads()
     try:
-        with single_threaded_opencv(), Index(index) as memory:
+        with Index(index) as memory:
             examined = examine(files, memory, engine=engine, progress=progress)
             first = {digest: picture.file for digest, picture in by_content(examined).items()}
             if not first:

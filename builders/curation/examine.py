@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BeforeValidator, PlainSerializer
 from rich.progress import Progress
@@ -16,7 +16,7 @@ from builders.curation.erased_text import erased
 from builders.curation.folders import File
 from builders.curation.hashes import keypoints, whole
 from builders.curation.index import Index
-from builders.curation.opencv import PACKAGES, one_thread
+from builders.curation.opencv import PACKAGES
 from builders.curation.overlaid_text import text_over
 from builders.curation.pictures import read_picture
 from builders.curation.quality import Quality, measure
@@ -107,10 +107,6 @@ class FirstLook:
 
     def __init__(self, known: frozenset[str]) -> None:
         self.known = known
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:  # in another process
-        self.__dict__.update(state)
-        one_thread()
 
     def __call__(self, name: str, unit: Sequence[File]) -> list[tuple[str, str | None]]:
         return [self._look(file) for file in unit]

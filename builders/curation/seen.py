@@ -19,7 +19,6 @@ from builders.curation.comparing import Compare
 from builders.curation.curate import OWN, beside, curate, disguise, shared
 from builders.curation.examine import Examined
 from builders.curation.folders import File
-from builders.curation.opencv import single_threaded_opencv
 from builders.curation.verification import COPY, SCENE, PairVerdict, rank
 from loaders.engines.engine import Engine
 
@@ -59,11 +58,10 @@ def seen(
     curation = curate(beside(files, {_OTHERS: others}), index=index, engine=engine, progress=progress)
     unread = [_name(one) for one in curation.files if one.content is None and one.file.set == _OTHERS]
     pairs = []
-    with single_threaded_opencv():
-        for leak in shared(curation):
-            compare = Compare()
-            before = [one for one in leak.files if one.file.set == _OTHERS]
-            pairs += [_pair(one, before, compare) for one in leak.files if one.file.set == OWN]
+    for leak in shared(curation):
+        compare = Compare()
+        before = [one for one in leak.files if one.file.set == _OTHERS]
+        pairs += [_pair(one, before, compare) for one in leak.files if one.file.set == OWN]
     return Seen(tuple(sorted(pairs, key=lambda pair: pair.file)), tuple(unread))
 
 

@@ -38,7 +38,7 @@ from builders.curation.curate import curate
 from builders.curation.examine import Content, examine
 from builders.curation.folders import File
 from builders.curation.index import Index
-from builders.curation.opencv import cv2, single_threaded_opencv
+from builders.curation.opencv import cv2
 from builders.curation.pictures import Grey
 from loaders.engines.threads import Threads
 from loaders.errors import InputError
@@ -95,7 +95,7 @@ def made(photos: Path, folder: Path, count: int) -> list[File]:
 def looked_at(files: Sequence[File], index: Path) -> None:
     """Remember the first look at each file."""
     started = time.process_time()
-    with single_threaded_opencv(), Index(index) as memory:
+    with Index(index) as memory:
         examine(files, memory, engine=Threads())
     seconds = time.process_time() - started
     output.print(f"first looks: {len(files):,} pictures, {1000 * seconds / len(files):.1f} ms of CPU each")
