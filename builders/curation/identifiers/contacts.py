@@ -23,14 +23,11 @@ _phone = partial(rule, "phone")
 # --- E-mail and web addresses -----------------------------------------------------------------------------------------
 
 _JOIN = (
-    rf"(?:\s+{part('spoken sign')}\s+|\s*[(\[{{<]\s?(?:(?!at\b|place\b|name\b|date\b|user\b|link\b|phone\b"
-    rf"|email\b|number\b|institution\b|removed\b)[^\W\d_]{{2,8}}|\.|_|-)\s?[)\]}}>]\s*|[_-]dot[_-])"
+    rf"(?:\s+{part('spoken sign')}\s+|\s*[(\[{{<]\s?(?:(?!{part('mark')}\b)[^\W\d_]{{2,8}}|\.|_|-)\s?[)\]}}>]\s*"
+    r"|[_-]dot[_-])"
 )
 _LOCAL = rf"[a-z0-9][\w.+-]{{0,63}}(?:{_JOIN}[\w.+-]{{1,64}}){{0,4}}"
-_DOT = (
-    r"(?: \s*[(\[{<]\s*(?:dot|\.|punkt|point|kropka|punto|ponto|nokta)\s*[)\]}>]\s* | \s+(?:dot"
-    r"|punkt|punto)\s+ | [_-]dot[_-] )"
-)
+_DOT = part("dot in words")
 _AT = (
     rf"(?: \s*[(\[{{<]\s*{part('at sign')}\s*[)\]}}>]\s* | \s*[_-]at[_-]\s* | \s+(?:@|＠)\s* | (?:@|＠)\s+ | ＠ | "
     r"\s+(?:at\s+sign|arroba|klammeraffe)\s+ )"

@@ -136,12 +136,7 @@ CONTEXTS = _contexts(
     ),
     (r"\[name\](?:,\s(?:and\s)?|\s(?:and|&)\s)NAME", lambda word: is_listed(word) and known(word, "first")),
     (rf"\b(?i:{_KIN})\sNAME(?=\s|[.,;!?)'’]|$)", is_listed),
-    (
-        r"\b(?i:(?:my|his|her|their|whose|our|the|baby['’]?s?|dog['’]?s?)\s(?:\w+\s)?(?:sur|first\s|last\s|full\s"
-        r"|real\s|maiden\s|middle\s|family\s)?names?(?:['’]s|\sis|\swas|\sare|:)|name\s?:|names?\sis|call(?:s|ed)?"
-        r"\sme|i\sgo\sby|goes\sby|known\sas|name,|née|nee|born\sas|aka|a\.k\.a\.|signed)\s(?:really\s)?NAME",
-        _introduced,
-    ),
+    (rf"\b(?i:{part('before a name')})\s(?:really\s)?NAME", _introduced),
     (rf"\b(?i:{part('person')})\s(?:\w+\s)?(?i:named|called)\sNAME", _named),
     (r"\b(?i:named|called)\sNAME", is_listed),
     (
@@ -191,16 +186,12 @@ LOWERED = _contexts(
         rf"\b(?i:{_OWNER})\s(?:[a-z-]+\s){{0,1}}?(?i:{_KIN})(?:,\s|['’]s\sname\s(?i:is|was)\s|\s(?i:named|called)\s|\s\(|\s)LOWER",
         _surely_first,
     ),
-    (
-        r"\b(?i:(?:my|his|her|their)\s(?:\w+\s)?(?:first\s|last\s|full\s|real\s|maiden\s|sur)?name(?:['’]s|\sis|\swas"
-        r"|:)|name\s?:|call(?:s|ed)?\sme|i\sgo\sby|i['’]?m|i\sam|this\sis)\s(?i:called\s)?LOWER",
-        _surely_first,
-    ),
+    (rf"\b(?i:{part('before a name in small letters')})\s(?i:called\s)?LOWER", _surely_first),
     (r"(?:\n|[.!?,]\s*)[-–—~]\s?LOWER(?=[.!]?\s*$)", _surely_first),
     (r"(?:^|[.!?,\n]\s*)LOWER(?=\shere\b)", _surely_first),
     (
-        r"(?:^|\n|[.!?,]\s+)(?i:thanks|thx|ty|regards|cheers|love|sincerely|best|hi|hello|hey"
-        r"|dear)\s?[,.!\-–—]*\s*LOWER(?=\s*[.!,]?\s*(?:$|\n))",
+        rf"(?:^|\n|[.!?,]\s+)(?i:{part('before a signature in small letters')})\s?[,.!\-–—]*\s*LOWER"
+        r"(?=\s*[.!,]?\s*(?:$|\n))",
         _surely_first,
     ),
 )

@@ -17,13 +17,7 @@ OLDEST = 89
 # --- Dates ------------------------------------------------------------------------------------------------------------
 
 _MONTH = rf"{part('month')}\.?"
-_TENS = (
-    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth"
-)
-_DAY = (
-    rf"(?: \d{{1,2}}(?:st|nd|rd|th|\.)? | {_TENS}|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|thirtieth"
-    rf"|(?:twenty|thirty)[\s-](?:{_TENS}) )"
-)
+_DAY = part("day of a month")
 _YEAR = r"(?P<year>(?:19|20)\d{2})"
 _SHORT = r"['’]?\d{2}"
 _OF_BIRTH = rf"\b{part('date of birth')}"
@@ -72,12 +66,9 @@ DATES = (
 # --- Ages -------------------------------------------------------------------------------------------------------------
 
 _OLD = r"(?:9\d|1[01]\d)"
-_OLD_WORDS = (
-    r"(?:ninety(?:[\s-](?:one|two|three|four|five|six|seven|eight|nine))?|(?:a|one)\shundred(?:\s(?:and\s)?\w+)?)"
-)
 AGES = (
     _age(rf"\b{_OLD}(?=[-\s]?(?:years?[-\s]old|yrs?[-\s]old|y[./]?o\b|year-old|[mf]\b(?!\w)))", f"over {OLDEST}"),
-    _age(rf"\b{_OLD_WORDS}(?=[-\s](?:years?[-\s]old|yrs?[-\s]old))", f"over {OLDEST}"),
+    _age(rf"\b{part('high age in words')}(?=[-\s](?:years?[-\s]old|yrs?[-\s]old))", f"over {OLDEST}"),
     _age(
         rf"\b(aged?\s(?:of\s|is\s|at\s)?|turn(?:s|ed|ing)\s|lived\sto\s(?:be\s)?"
         rf"|died\sat\s(?:age\s)?){_OLD}\b(?!\s?(?:%|mg|kg))",
