@@ -4,7 +4,7 @@ Two joins, each exact within a distance: over the hashes of whole pictures, and 
 by slice, and a picture's partners depend on no other slice, so slicing changes only how much memory is held.
 
 Only rare keypoints are evidence. How often one resembles those of other pictures is counted on a sample (all pictures,
-up to 2,048). One that resembles too great a share of them (the ruler of one clinic, the rig of one camera) says nothing
+up to 8,192). One that resembles too great a share of them (the ruler of one clinic, the rig of one camera) says nothing
 about a copy and is left out. A picture is represented by its rarest keypoints: 16, and more as long as together they
 match no more than 2,048 others. A limit on the number of matches instead of the share would leave out more of each
 picture the more pictures there are.

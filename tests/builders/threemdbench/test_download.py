@@ -358,12 +358,6 @@ def test_the_next_build_asks_again_only_for_what_may_have_come_back(tmp_path: Pa
     assert server.asked == {"/gone.jpg": 1, "/busy.jpg": 3}
 
 
-def test_one_bad_photo_stops_no_other(tmp_path: Path, server: PhotoServer) -> None:
-    server.pages |= {"/a.jpg": resets, "/b.jpg": sends(PHOTO), "/c.jpg": garbles, "/d.jpg": sends(picture(4))}
-    found = fetch(tmp_path, *(Wanted(server.url(f"/{name}.jpg")) for name in "abcd"))
-    assert [one.reason for one in found] == ["cannot be reached", "", "broken answer", ""]
-
-
 @pytest.mark.parametrize(
     ("page", "reason"),
     [

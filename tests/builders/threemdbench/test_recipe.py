@@ -401,13 +401,6 @@ def test_rows_of_the_test_split_speak_and_others_do_not(sample: Path) -> None:
             assert (row["general_complaint"], row["personality"], row["complaints"]) == (None, None, [])
 
 
-def test_splits_keep_their_ratios(sample: Path) -> None:
-    counts = Counter(row["split"] for row in rows_of(sample))
-    whole = sum(counts.values())
-    assert abs(counts["test"] - 0.5 * whole) < 8
-    assert abs(counts["validation"] - 0.1 * whole) < 8
-
-
 def test_the_card_says_what_it_is(sample: Path) -> None:
     card = (sample / "README.md").read_text(encoding="utf-8")
     assert "Stand-in" in card
@@ -784,32 +777,6 @@ def test_sources_need_names_of_their_own(tmp_path: Path) -> None:
 # --- Bad input --------------------------------------------------------------------------------------------------------
 
 
-def test_everything_that_can_be_wrong_with_a_photo_is_counted(tmp_path: Path) -> None:
-    good = photo("acne", 0)
-    files = {"a.jpg": good, "b.jpg": photo("warts", 0), "empty.jpg": b"", "half.jpg": good[:4000], "gif.jpg": b"GIF8"}
-    animated = io.BytesIO()
-    frames = [Image.new("P", (300, 300), n) for n in range(3)]
-    frames[0].save(animated, "GIF", save_all=True, append_images=frames[1:])
-    files["moves.gif"] = animated.getvalue()
-    rows = [{"file": name, "label": "acne"} for name in files]
-    rows += [{"file": "gone.jpg", "label": "acne"}, {"file": "a.jpg", "label": "acne"}]
-    rows += [{"file": "x.jpg", "label": "measles"}, {"file": "y.jpg", "label": ""}, {"label": "acne"}]
-    rows[1]["label"] = "wart"
-    build(tmp_path, f"table={photo_table(tmp_path / 'photos', rows, files)}")
-    assert reasons(tmp_path / "release") == {
-        "admit: neither a file nor an address": 1,
-        "admit: no label": 1,
-        "admit: unknown label": 1,
-        "curate: quality: near uniform": 1,
-        "images: image empty": 1,
-        "images: image missing": 1,
-        "images: image not an image": 1,
-        "images: image truncated": 1,
-        "unique: duplicate id": 1,
-    }
-    assert {row["diagnosis"] for row in rows_of(tmp_path / "release")} == {"acne", "warts"}
-
-
 def test_photos_of_phones_and_of_the_web_come_in_or_are_refused_by_name(tmp_path: Path) -> None:
     files = {"f.jxl": b"\xff\x0a" + bytes(100), "pixel.gif": b"GIF89a\1\0\1\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;"}
     forms = {"a.avif": "AVIF", "b.jp2": "JPEG2000", "c.heic": "HEIF"}
@@ -827,18 +794,6 @@ def test_photos_of_phones_and_of_the_web_come_in_or_are_refused_by_name(tmp_path
     assert all(image["path"].endswith(".png") and image["bytes"].startswith(b"\x89PNG") for image in kept.values())
     refused = excluded["image format not read"]
     assert "djxl" in refused or "extra `heic`" in refused  # the one that comes last is told
-
-
-def test_sources_that_disagree_on_a_photo(tmp_path: Path) -> None:
-    one = drawn(tmp_path / "one", "eczema", "acne", each=2)
-    mirrored = io.BytesIO()
-    picture = Image.open(io.BytesIO(photo("eczema", 0))).transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-    picture.save(mirrored, "PNG")
-    two = photo_table(tmp_path / "two", [{"file": "m.png", "label": "psoriasis"}], {"m.png": mirrored.getvalue()})
-    build(tmp_path, f"table:one={one}", f"table:two={two}")
-    assert reasons(tmp_path / "release") == {"curate: copies under different diagnoses": 2}
-    details = {row["detail"] for row in read_parquet(tmp_path / "release", "exclusions.parquet")}
-    assert details == {"eczema, psoriasis"}
 
 
 def test_metadata_is_cut_out(tmp_path: Path) -> None:

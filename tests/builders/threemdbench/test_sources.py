@@ -496,12 +496,6 @@ def test_a_table_of_files(tmp_path: Path) -> None:
     assert second.problem == ""  # the build says that the image is missing
 
 
-def test_photos_of_a_patient_are_kept_together_even_if_a_table_names_their_lesions_too(tmp_path: Path) -> None:
-    path = table(place(tmp_path, "a.jpg"), "photos.csv", "lesion_id,file,dx,patient_id,gender\n7,a.jpg,warts,p1,F\n")
-    (found,) = photos(f"table:mine={path}")
-    assert (found.group, found.labels, found.traits.sex) == ("p1", (("warts", 1.0),), "female")
-
-
 @pytest.mark.parametrize("suffix", ["parquet", "json", "jsonl", "yaml"])
 def test_a_table_whose_cells_have_types(tmp_path: Path, suffix: str) -> None:
     place(tmp_path, "x/a.jpg", "x/b.jpg")
