@@ -25,16 +25,16 @@ _PLAIN = 16  # grey levels from the 5th to the 95th percentile: with fewer, noth
 _KNOWN = 0.15  # minimum share of such a window that is not hidden
 
 
-def without_text(grey: Grey) -> tuple[Grey, Hidden | None]:
-    """The picture without overlaid text, and where that was; None where there is none."""
+def without_text(grey: Grey) -> tuple[Grey, Hidden]:
+    """The picture without overlaid text, and where that was."""
     return erased(grey, text_over(grey).rows)
 
 
-def erased(grey: Grey, rows: Sequence[Row]) -> tuple[Grey, Hidden | None]:
-    """The picture without these rows, and where they were; None where there are none."""
-    if not rows:
-        return grey, None
+def erased(grey: Grey, rows: Sequence[Row]) -> tuple[Grey, Hidden]:
+    """The picture without these rows, and where they were."""
     hidden = np.zeros(grey.shape, np.uint8)
+    if not rows:
+        return grey, hidden
     for row in rows:
         band = np.zeros(grey.shape, np.uint8)
         cv2.fillConvexPoly(band, np.rint(row.band).astype(np.int32), 1)
@@ -43,7 +43,7 @@ def erased(grey: Grey, rows: Sequence[Row]) -> tuple[Grey, Hidden | None]:
     filled = _filled(grey, hidden)
     darkest, brightest = np.percentile(filled, (5, 95), method="nearest")
     if brightest - darkest < _PLAIN:  # the text is the picture
-        return grey, None
+        return grey, np.zeros_like(hidden)
     return filled, hidden
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from builders.curation.alignment import Map, align, covered, inside, inverse, moved, same_frame, spread
-from builders.curation.erased_text import Hidden, without_text
+from builders.curation.erased_text import Hidden, erased, without_text
 from builders.curation.features import Descriptors, Points, mirrored_descriptors, mirrored_points, strongest
 from builders.curation.opencv import cv2
 from builders.curation.pictures import Grey, Picture, shrunk
@@ -44,12 +44,12 @@ _LEAST_COVERED = 0.3  # minimum common area, of the picture that shows less
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What a comparison needs of a picture, at 320 pixels; `hidden` tells where overlaid text was erased, if any."""
+    """What a comparison needs of a picture, at 320 pixels; `hidden` tells where overlaid text was erased."""
 
     points: Points
     descriptors: Descriptors
     grey: Grey
-    hidden: Hidden | None = None
+    hidden: Hidden
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +81,9 @@ NOTHING = PairVerdict(DIFFERENT)
 
 def features(picture: Picture, *, text: bool = True) -> Features:
     """Keypoints and pixels of a picture; `text` is False if it is known to have none laid over it."""
-    bare, hidden = without_text(picture.grey) if text else (picture.grey, None)
+    bare, hidden = without_text(picture.grey) if text else erased(picture.grey, ())
     grey = shrunk(bare, _SIDE)
     points, descriptors = strongest(grey, _KEYPOINTS)
-    if hidden is None:
-        return Features(points, descriptors, grey)
     hidden = np.asarray(cv2.resize(hidden, grey.shape[::-1], interpolation=cv2.INTER_NEAREST), np.uint8)
     seen = ~_covered(hidden, points)
     return Features(points[seen], descriptors[seen], grey, hidden)
@@ -93,7 +91,8 @@ def features(picture: Picture, *, text: bool = True) -> Features:
 
 def compare(first: Features, second: Features) -> PairVerdict:
     """Decide on a pair. Swapping the two may change a measure in its last digits, so give them in a fixed order."""
-    if _identical(first, second):
+    # The same text has to be erased, too: without theirs, two pages may look alike.
+    if np.array_equal(first.grey, second.grey) and np.array_equal(first.hidden, second.hidden):
         return PairVerdict(COPY, len(first.points), 1.0, 1.0, 1.0, 1.0)
     best = NOTHING
     for mirror in (False, True):
@@ -101,13 +100,6 @@ def compare(first: Features, second: Features) -> PairVerdict:
         if rank(verdict) > rank(best):
             best = verdict
     return best
-
-
-def _identical(first: Features, second: Features) -> bool:
-    """The same pixels, and the same text erased, if any: without theirs, two pages may look alike."""
-    if first.hidden is None or second.hidden is None:
-        return first.hidden is second.hidden and np.array_equal(first.grey, second.grey)
-    return np.array_equal(first.grey, second.grey) and np.array_equal(first.hidden, second.hidden)
 
 
 def rank(verdict: PairVerdict) -> tuple[int, int]:
@@ -121,7 +113,7 @@ def mirrored(features: Features) -> Features:
         mirrored_points(features.points, features.grey.shape[1]),
         mirrored_descriptors(features.descriptors),
         np.ascontiguousarray(features.grey[:, ::-1]),
-        None if features.hidden is None else np.ascontiguousarray(features.hidden[:, ::-1]),
+        np.ascontiguousarray(features.hidden[:, ::-1]),
     )
 
 
@@ -135,7 +127,7 @@ def _compare(first: Features, second: Features, mirror: bool) -> PairVerdict:
         return NOTHING
     matches = len(alignment.points)
     explained = matches / max(1, _repeatable(alignment.map, first, second))
-    agreement = _agreement(alignment.map, first.grey, second.grey, first.hidden, second.hidden)
+    agreement = _agreement(alignment.map, first, second)
     wide = spread(alignment.points) / max(1.0, of_second * second.grey.size)
     kind = _kind(matches, explained, agreement, wide, mirror, same_frame(alignment.map, *shapes))
     (a, b, _), (c, d, _) = alignment.map
@@ -158,7 +150,7 @@ def _repeatable(affine: Map, first: Features, second: Features) -> int:
 
 def _common(points: NDArray[np.float64], other: Features) -> int:
     points = points[inside(points, other.grey.shape)]
-    return len(points) - (0 if other.hidden is None else int(_covered(other.hidden, points).sum()))
+    return len(points) - int(_covered(other.hidden, points).sum())
 
 
 def _covered(hidden: Hidden, points: NDArray[np.floating]) -> NDArray[np.bool_]:
@@ -193,31 +185,24 @@ _DARK, _BRIGHT = 4, 250  # grey levels beyond which a pixel may have been clippe
 Levels = NDArray[np.float32]
 
 
-def _agreement(
-    affine: Map, first: Grey, second: Grey, first_hidden: Hidden | None = None, second_hidden: Hidden | None = None
-) -> float:
+def _agreement(affine: Map, first: Features, second: Features) -> float:
     """Share of the structured windows of one picture that look alike in the other; the better of both directions.
 
     `affine` maps the first picture onto the second. What is hidden in either is not compared. 0 if the common area has
     too little structure.
     """
     if np.linalg.det(affine[:, :2]) > 1:  # compare at the coarser of the two resolutions
-        first, second = second, first
-        first_hidden, second_hidden = second_hidden, first_hidden
-        affine = inverse(affine)
-    small = shrunk(second, _LAID_SIDE)
-    affine = np.diag((small.shape[1] / second.shape[1], small.shape[0] / second.shape[0])) @ affine
-    laid, within = _laid(affine, first, small.shape)
+        first, second, affine = second, first, inverse(affine)
+    small = shrunk(second.grey, _LAID_SIDE)
+    affine = np.diag((small.shape[1] / second.grey.shape[1], small.shape[0] / second.grey.shape[0])) @ affine
+    laid, within = _laid(affine, first.grey, small.shape)
     base = small.astype(np.float32)
     grid = np.zeros(base.shape, bool)
     grid[_WINDOW // 2 :: _STEP, _WINDOW // 2 :: _STEP] = True
     usable = within & _unclipped(laid, base) & grid
-    bands = _band(laid), _band(base)
-    seen = _seen(affine, first_hidden, second_hidden, small.shape)
-    if seen is not None:
-        usable &= cv2.boxFilter(seen, -1, (_WINDOW, _WINDOW)) >= _LEAST_SEEN
-        bands = bands[0] * seen, bands[1] * seen
-    correlation, here, there = _correlation(*bands)
+    seen = _seen(affine, first.hidden, second.hidden, small.shape)
+    usable &= cv2.boxFilter(seen, -1, (_WINDOW, _WINDOW)) >= _LEAST_SEEN
+    correlation, here, there = _correlation(_band(laid) * seen, _band(base) * seen)
     alike = correlation >= _CORRELATED
     shares = []
     for structure in (here, there):
@@ -228,16 +213,11 @@ def _agreement(
     return max(shares)
 
 
-def _seen(affine: Map, first: Hidden | None, second: Hidden | None, shape: tuple[int, ...]) -> Levels | None:
-    """1 where nothing is hidden in either picture, else 0; None if nothing is at all."""
-    if first is None and second is None:
-        return None
+def _seen(affine: Map, first: Hidden, second: Hidden, shape: tuple[int, ...]) -> Levels:
+    """1 where nothing is hidden in either picture, else 0."""
     size = shape[1], shape[0]
-    hidden = np.zeros(shape, np.float32)
-    if first is not None:
-        hidden = cv2.warpAffine(first.astype(np.float32), affine, size)
-    if second is not None:
-        hidden = np.maximum(hidden, cv2.resize(second.astype(np.float32), size, interpolation=cv2.INTER_AREA))
+    laid = cv2.warpAffine(first.astype(np.float32), affine, size)
+    hidden = np.maximum(laid, cv2.resize(second.astype(np.float32), size, interpolation=cv2.INTER_AREA))
     return np.asarray(cv2.dilate(hidden, np.ones((3, 3), np.uint8)) < 0.5, np.float32)
 
 
