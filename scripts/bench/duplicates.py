@@ -8,8 +8,8 @@ sets are tried: tables/ham10000_known_duplicates.csv with the photos of it that 
 builders/curation was chosen on them), and fresh copies, made here of photos that the shared set does not use, in
 disguises that it does not have.
 
-PYTHON is an environment with imagededup and faiss-cpu (`python -m venv V; V/bin/pip install imagehash imagededup
-faiss-cpu`), by default the running one; a tool that is not there is left out, with the reason.
+PYTHON is an environment with imagehash, imagededup and faiss-cpu (`python -m venv V; V/bin/pip install imagehash
+imagededup faiss-cpu`), by default the running one; a tool that is not there is left out, with the reason.
 
 Prints
   pairs       precision and recall, per transform too, and the CPU time of each tool as a whole. Of Bedside every two
@@ -79,13 +79,11 @@ def rivals(photos: Photos, python: str) -> Found:
     found: Found = {}
     files = [str(path.resolve()) for path in photos.files]
     for tool, name in (("imagehash", f"pHash T={DISTANCE}"), ("imagededup", "imagededup, default")):
-        for where in dict.fromkeys((python, sys.executable)):
-            answer = duplicate_speed.ask_rival(where, tool, {"files": files, "distance": DISTANCE})
-            if "missing" not in answer:
-                found[name] = {(one, other) for one, other in answer["pairs"]}, answer["seconds"]
-                break
-        else:
+        answer = duplicate_speed.ask_rival(python, tool, {"files": files, "distance": DISTANCE})
+        if "missing" in answer:
             output.print(f"{name} is left out: {answer['missing']}")
+        else:
+            found[name] = {(one, other) for one, other in answer["pairs"]}, answer["seconds"]
     return found
 
 
