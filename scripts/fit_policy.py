@@ -136,8 +136,8 @@ def _labelled(
             players = labelling.Players(store, models.get("evaluator"), models.get("clinician"))
             questions = labelling.ask_about(profiles, policy, players, most=most, seed=seed)
             progress = bars.count(f"{judge.name}: labels", len(questions))
-            by = labelling.judge_by_model(judge, store, labelling.prompts())
-            found, unanswered = asyncio.run(labelling.label(questions, by, judge.name, progress=progress))
+            labels = labelling.label(questions, judge, store, labelling.prompts(), progress=progress)
+            found, unanswered = asyncio.run(labels)
     except KeyboardInterrupt:
         said = f"Stopped. Every answer is in {answers}: run the same command again to resume"
         raise KeyboardInterrupt(said) from None

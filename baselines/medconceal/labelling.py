@@ -1,7 +1,7 @@
 """Labels for fitting the policy: which turns would make a patient disclose, or feel that a concern is addressed.
 
     questions = ask_about(profiles, DEFAULT, most=2_000, seed=0)
-    labels, unanswered = await label(questions, judge_by_model(model, store, prompts()))
+    labels, unanswered = await label(questions, model, store, prompts())
 
 The turns come from scripted clinicians of mixed quality, or from a model's; they are rated by the evaluator that will
 be used. The judge is told the concern: it stands outside the dialogue, and nothing that it says reaches a clinician
@@ -62,10 +62,6 @@ class Players:
     store: AnswerStore | None = None
     evaluator: ChatModel | None = None
     clinician: ChatModel | None = None
-
-
-Judge = Callable[[Question], Awaitable[float | None]]
-"""Returns the probability, or None if no answer could be read."""
 
 
 @dataclass
@@ -182,57 +178,54 @@ def _questions(profile: PatientProfile, episode: Episode, policy: PolicyConfig, 
 
 async def label(
     questions: Sequence[Question],
-    judge: Judge,
-    source: str,
+    judge: ChatModel,
+    store: AnswerStore,
+    texts: Prompts,
     *,
     concurrency: int = AT_ONCE,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[list[Label], int]:
     """The labels in the order of the questions, and how many questions got no readable answer.
 
-    Raises: ModelError if the answers of `source` cannot be read, turn after turn.
+    Raises: ModelError if the answers of `judge` cannot be read, turn after turn.
     """
-    unread = _Unread(source, "turns")
+    unread = _Unread(judge.name, "turns")
 
     async def judged(question: Question) -> float | None:
-        answer = await judge(question)
+        answer = await _judged(question, judge, store, texts)
         unread.count(answer is not None)
         return answer
 
     answers = await gather_bounded(judged, questions, limit=concurrency, progress=progress)
     labels = [
-        replace(asked.label, label=answer, source=source)
+        replace(asked.label, label=answer, source=judge.name)
         for asked, answer in zip(questions, answers, strict=True)
         if answer is not None
     ]
     return labels, len(questions) - len(labels)
 
 
-def judge_by_model(model: ChatModel, store: AnswerStore, texts: Prompts) -> Judge:
-    """A judge that asks a model, through the store of paid answers."""
+async def _judged(question: Question, judge: ChatModel, store: AnswerStore, texts: Prompts) -> float | None:
+    """The probability that the judge gives, through the store of paid answers; None if no answer could be read."""
+    said = [(side, text) for before in question.before for side, text in zip(_SIDES, before, strict=True)]
+    others = [("concern", question.concern), *said, ("turn_to_judge", question.turn)]
+    parts = [fenced(name, heard(text)) for name, text in others]
+    messages = [
+        Message("system", texts.fill(f"label_{question.label.kind}")),
+        Message("user", "\n\n".join([*parts, 'Answer with one JSON object: {"probability": 0.0}'])),
+    ]
 
-    async def judge(question: Question) -> float | None:
-        said = [(side, text) for before in question.before for side, text in zip(_SIDES, before, strict=True)]
-        others = [("concern", question.concern), *said, ("turn_to_judge", question.turn)]
-        parts = [fenced(name, heard(text)) for name, text in others]
-        messages = [
-            Message("system", texts.fill(f"label_{question.label.kind}")),
-            Message("user", "\n\n".join([*parts, 'Answer with one JSON object: {"probability": 0.0}'])),
-        ]
+    def ask(messages: Sequence[Message], attempt: int) -> Awaitable[Answer]:
+        return store.ask(
+            judge,
+            messages,
+            temperature=0,
+            max_tokens=MAX_TOKENS,
+            json_schema=SCHEMA,
+            namespace=f"{question.label.case_id}/{attempt}",
+        )
 
-        def ask(messages: Sequence[Message], attempt: int) -> Awaitable[Answer]:
-            return store.ask(
-                model,
-                messages,
-                temperature=0,
-                max_tokens=MAX_TOKENS,
-                json_schema=SCHEMA,
-                namespace=f"{question.label.case_id}/{attempt}",
-            )
-
-        return (await ask_until(ask, messages, _probability, attempts=ATTEMPTS)).value
-
-    return judge
+    return (await ask_until(ask, messages, _probability, attempts=ATTEMPTS)).value
 
 
 def _probability(answer: Answer) -> float:

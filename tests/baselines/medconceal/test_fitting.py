@@ -197,8 +197,8 @@ def test_a_loopback_judge_of_known_weights_is_recovered(tmp_path) -> None:
     with AnswerStore(tmp_path / "answers.sqlite") as store:
         players = labelling.Players(store, scripted(_rates, name="rater"), scripted(_says, name="talker"))
         questions = labelling.ask_about(CASES[:16], DEFAULT, players, most=1_200)
-        judge = labelling.judge_by_model(scripted(_judges, name="judge"), store, labelling.prompts())
-        labels, unanswered = asyncio.run(labelling.label(questions, judge, "the-judge"))
+        judge = scripted(_judges, name="judge")
+        labels, unanswered = asyncio.run(labelling.label(questions, judge, store, labelling.prompts()))
     assert unanswered == 0 and {label.evaluator for label in labels} == {"scripted/rater"}
     reveal = [label for label in labels if label.kind == "reveal"]
     assert len({label.features.vector for label in reveal}) >= 100
@@ -330,14 +330,14 @@ def test_a_model_judges_through_the_store(tmp_path) -> None:
         return "?" if len(asked) % 2 else '{"probability": 0.7}'
 
     with AnswerStore(tmp_path / "answers.sqlite") as store:
-        by_model = labelling.judge_by_model(scripted(judge, name="judge"), store, labelling.prompts())
-        labels, unanswered = asyncio.run(labelling.label(questions, by_model, "scripted/judge", concurrency=1))
+        labelled = labelling.label(questions, scripted(judge, name="judge"), store, labelling.prompts(), concurrency=1)
+        labels, unanswered = asyncio.run(labelled)
         assert len(labels) == 12 and unanswered == 0 and {label.label for label in labels} == {0.7}
         assert [label.features for label in labels] == [question.label.features for question in questions]
         assert all("<concern>" in said[1] and "<turn_to_judge>" in said[1] for said in asked)
         assert [len(said) for said in asked[:2]] == [2, 4] and "not one JSON object" in asked[1][-1]
-        by_mute = labelling.judge_by_model(scripted(lambda messages: "no", name="mute"), store, labelling.prompts())
-        assert asyncio.run(labelling.label(questions, by_mute, "m")) == ([], 12)
+        mute = scripted(lambda messages: "no", name="mute")
+        assert asyncio.run(labelling.label(questions, mute, store, labelling.prompts())) == ([], 12)
 
 
 def test_a_model_whose_answers_cannot_be_read_is_not_asked_on_and_on(tmp_path) -> None:
@@ -349,9 +349,9 @@ def test_a_model_whose_answers_cannot_be_read_is_not_asked_on_and_on(tmp_path) -
         return "no"
 
     with AnswerStore(tmp_path / "answers.sqlite") as store:
-        judge = labelling.judge_by_model(scripted(mute, name="mute"), store, labelling.prompts())
-        with pytest.raises(ModelError, match="^mute: gave no answer that can be read about 16 turns in a row"):
-            asyncio.run(labelling.label(questions, judge, "mute", concurrency=1))
+        labelled = labelling.label(questions, scripted(mute, name="mute"), store, labelling.prompts(), concurrency=1)
+        with pytest.raises(ModelError, match="^scripted/mute: gave no answer that can be read about 16 turns in a row"):
+            asyncio.run(labelled)
         assert 0 < len(asked) <= 16 * labelling.ATTEMPTS  # one question may stand twice, and is asked once
         players = labelling.Players(store, scripted(mute, name="mute"), scripted(_says, name="talker"))
         with pytest.raises(ModelError, match="mute: gave no answer that can be read about 16 dialogues in a row"):
