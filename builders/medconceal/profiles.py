@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 import pyarrow as pa
@@ -62,24 +61,13 @@ SCHEMA = object_schema(
 
 @asked("no profile", profile=pa.string(), dropped=pa.int64())
 async def profile(row: Row, asker: Asker) -> Row:
-    """The blocks and concerns of a profile, checked, as JSON; and how many concerns were dropped."""
-    extracted = await extract(row, asker)
-    return {"profile": as_json(extracted.blocks), "dropped": sum(extracted.dropped.values())}
+    """The blocks and concerns of a profile, checked, as JSON; and how many concerns were dropped.
 
+    Raises: Unfit if no answer fits the schema, or keeps at least two concerns that quote the patient; or it copies the
+    conversation, or gives a concern away on the chart.
+    """
 
-@dataclass(frozen=True)
-class Extracted:
-    """The blocks of a profile that come from its thread, as plain data, and the concerns dropped by reason."""
-
-    blocks: dict[str, Any]
-    dropped: dict[str, int]
-
-
-async def extract(row: Row, asker: Asker) -> Extracted:
-    """Ask for the blocks and concerns of a thread. Raises: Unfit if no answer fits the schema, or keeps at least two
-    concerns that quote the patient; or it copies the conversation, or gives a concern away on the chart."""
-
-    def read(answer: dict[str, Any]) -> Extracted:
+    def read(answer: dict[str, Any]) -> Row:
         blocks = _blocks(answer)
         kept, dropped = _concerns(answer.get("hidden_concerns"), row)
         if len(kept) < MIN_CONCERNS:
@@ -88,9 +76,9 @@ async def extract(row: Row, asker: Asker) -> Extracted:
         visible = {name: blocks["demographics"][name] for name in ("sex", "background")} | blocks["clinical"]
         del visible["adherence_behavior"]
         check_chart(visible, kept)
-        profile = {**blocks, "hidden_concerns": kept}
-        check_retold(profile, thread_texts(row))
-        return Extracted(profile, dict(dropped))
+        told = {**blocks, "hidden_concerns": kept}
+        check_retold(told, thread_texts(row))
+        return {"profile": as_json(told), "dropped": dropped.total()}
 
     categories = "\n".join(f"- {name}" for name in CATEGORIES)
     return await asker.ask("profile", row, SCHEMA, read, max_tokens=TOKENS, categories=categories)

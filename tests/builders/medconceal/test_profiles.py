@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from inspect import unwrap
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from builders.medconceal import profiles
 from builders.medconceal.asking import Asker, as_data, thread_texts
 from builders.medconceal.injected import MARK, neutralised
 from builders.medconceal.measure import against_paper
 from builders.medconceal.people import made_up_name, people
-from builders.medconceal.profiles import Extracted, category_of, extract, publishable
+from builders.medconceal.profiles import category_of, publishable
 from builders.medconceal.prompts import read_prompts
 from builders.medconceal.questions import commonness, plan, scenarios, specialty
 from builders.medconceal.sources import SAMPLE_THREADS, Dumps, open_source
@@ -34,7 +35,6 @@ from loaders.models.scripted_chat import scripted
 from tests.parts.rows import strictly
 from tests.parts.thread_reader import Body, careful, careful_answer, profile
 
-Result = TypeVar("Result")
 ROW: Row = {
     "case_id": "mc-1",
     "title": "Should I stop?",
@@ -64,28 +64,27 @@ CONCERNS: list[Body] = [
 ]
 
 
-def asked(
-    tmp_path: Path,
-    reply: Callable[[Body], str],
-    question: Callable[[Asker], Coroutine[Any, Any, Result]],
-    name: str = "m",
-) -> Result:
-    """The outcome of a question to a model that is this function."""
+def answered(tmp_path: Path, reply: Callable[[Body], str], question: Any, row: Row = ROW, name: str = "m") -> Row:
+    """What a question to a model that is this function adds to a row."""
 
     def function(messages: Sequence[Message]) -> str:
         return reply({"messages": [{"role": one.role, "content": one.text} for one in messages]})
 
     with AnswerStore(tmp_path / f"{name}.sqlite") as answers:
-        return asyncio.run(question(Asker(scripted(function, name=name), answers, read_prompts())))
+        asker = Asker(scripted(function, name=name), answers, read_prompts())
+        return asyncio.run(unwrap(question)(row, asker))
 
 
-def extracted(tmp_path: Path, concerns: Sequence[Any], row: Row = ROW) -> Extracted:
-    return asked(tmp_path, lambda body: json.dumps(profile(list(concerns))), lambda asker: extract(row, asker))
+def extracted(tmp_path: Path, reply: Callable[[Body], str], row: Row = ROW, name: str = "m") -> tuple[Body, int]:
+    """The blocks of the profile of a thread, and how many concerns were dropped."""
+    found = answered(tmp_path, reply, profiles.profile, row, name)
+    return json.loads(found["profile"]), found["dropped"]
 
 
-def answered(tmp_path: Path, reply: Callable[[Body], str], question: Any, row: Row = ROW, name: str = "m") -> Row:
-    """What a question adds to a row."""
-    return asked(tmp_path, reply, lambda asker: unwrap(question)(row, asker), name)
+def concerns_of(tmp_path: Path, concerns: Sequence[Any], row: Row = ROW) -> tuple[list[Body], int]:
+    """Which of these concerns are kept, and how many are dropped."""
+    blocks, dropped = extracted(tmp_path, lambda body: json.dumps(profile(list(concerns))), row)
+    return blocks["hidden_concerns"], dropped
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +102,8 @@ def cleaned(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
 
 
 def test_concerns_that_quote_the_patient_are_kept(tmp_path: Path) -> None:
-    found = extracted(tmp_path, CONCERNS)
-    assert found.dropped == {}
-    first, second = found.blocks["hidden_concerns"]
+    (first, second), dropped = concerns_of(tmp_path, CONCERNS)
+    assert dropped == 0
     assert first["evidence"] == ["my sister [name] says it kills the"]  # seven words, names masked
     assert second["category"] == CATEGORIES[2] and second["cue"] is None
     assert second["evidence"] == ["The last doctor SHOUTED at me"]  # the other one stands nowhere
@@ -130,9 +128,11 @@ def test_concerns_that_quote_the_patient_are_kept(tmp_path: Path) -> None:
     ],
 )
 def test_others_are_dropped_and_counted(tmp_path: Path, change: Body, reason: str) -> None:
-    found = extracted(tmp_path, [*CONCERNS, {**CONCERNS[0], **change}])
-    assert found.dropped == {reason: 1}
-    assert len(found.blocks["hidden_concerns"]) == 2
+    changed = {**CONCERNS[0], **change}
+    kept, dropped = concerns_of(tmp_path, [*CONCERNS, changed])
+    assert (len(kept), dropped) == (2, 1)
+    with pytest.raises(Unfit, match=rf"fewer than 2 concerns \(1 dropped: {reason}\)"):
+        concerns_of(tmp_path / "alone", [CONCERNS[0], changed])
 
 
 def test_what_the_patient_quotes_of_somebody_else_is_no_evidence(tmp_path: Path) -> None:
@@ -140,33 +140,29 @@ def test_what_the_patient_quotes_of_somebody_else_is_no_evidence(tmp_path: Path)
     row = {**ROW, "turns": [*ROW["turns"], {"role": "patient", "text": said}]}
     quoted = {**CONCERNS[0], "evidence": ["What made you stop the tablet"]}
     told = {**CONCERNS[0], "content": "She was never told", "evidence": ["Nobody told me that I could not"]}
-    found = extracted(tmp_path, [*CONCERNS, quoted, told], row)
-    assert found.dropped == {"evidence not in the thread": 1} and len(found.blocks["hidden_concerns"]) == 3
+    kept, dropped = concerns_of(tmp_path, [*CONCERNS, quoted, told], row)
+    assert (len(kept), dropped) == (3, 1) and quoted["evidence"] not in [concern["evidence"] for concern in kept]
 
 
 def test_a_concern_that_is_given_twice_counts_once(tmp_path: Path) -> None:
     again = {**CONCERNS[0], "content": f" {CONCERNS[0]['content'].upper()} ", "confidence": 0.99}
-    found = extracted(tmp_path, [*CONCERNS, again])
-    assert found.dropped == {"the same concern twice": 1}  # `verify` would refuse a row with both
-    assert [concern["confidence"] for concern in found.blocks["hidden_concerns"]] == [0.99, CONCERNS[1]["confidence"]]
-    with pytest.raises(Unfit, match="fewer than 2 concerns"):
-        extracted(tmp_path / "alone", [CONCERNS[0], CONCERNS[0]])
+    kept, dropped = concerns_of(tmp_path, [*CONCERNS, again])  # `verify` would refuse a row with both
+    assert [concern["confidence"] for concern in kept] == [0.99, CONCERNS[1]["confidence"]] and dropped == 1
+    with pytest.raises(Unfit, match=r"fewer than 2 concerns \(1 dropped: the same concern twice\)"):
+        concerns_of(tmp_path / "alone", [CONCERNS[0], CONCERNS[0]])
 
 
 def test_what_just_holds_is_kept(tmp_path: Path) -> None:
     # Half sure (MC-G30), three words of evidence, three hundred characters.
     just = {**CONCERNS[0], "content": "x" * 300, "confidence": 0.5, "evidence": ["stopped the tablet"]}
-    found = extracted(tmp_path, [*CONCERNS, just])
-    assert found.dropped == {}
-    assert found.blocks["hidden_concerns"][2]["evidence"] == ["stopped the tablet"]
+    kept, dropped = concerns_of(tmp_path, [*CONCERNS, just])
+    assert kept[2]["evidence"] == ["stopped the tablet"] and dropped == 0
 
 
 def test_eight_concerns_are_kept_the_most_certain_ones(tmp_path: Path) -> None:
     others = [{**CONCERNS[0], "content": f"Concern number {n}", "confidence": 0.5 + n / 100} for n in range(7)]
-    found = extracted(tmp_path, [*others, *CONCERNS])
-    assert found.dropped == {"beyond the eighth concern": 1}
-    kept = [concern["content"] for concern in found.blocks["hidden_concerns"]]
-    assert len(kept) == 8 and "Concern number 0" not in kept
+    kept, dropped = concerns_of(tmp_path, [*others, *CONCERNS])
+    assert (len(kept), dropped) == (8, 1) and "Concern number 0" not in [concern["content"] for concern in kept]
 
 
 def test_depth_and_topics_are_those_of_the_scale_and_short(tmp_path: Path) -> None:
@@ -181,15 +177,14 @@ def test_depth_and_topics_are_those_of_the_scale_and_short(tmp_path: Path) -> No
         (True, "no list", []),
     ):
         concern = {**CONCERNS[0], "depth": depth, "topics": topics}
-        found = extracted(tmp_path / str(depth), [concern, CONCERNS[1]])
-        first = found.blocks["hidden_concerns"][0]
+        (first, _), _ = concerns_of(tmp_path / str(depth), [concern, CONCERNS[1]])
         assert first["topics"] == expected
         assert first["depth"] == (3 if depth == 3 else None)
 
 
 def test_a_profile_with_fewer_than_two_concerns_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Unfit, match=r"fewer than 2 concerns \(1 dropped: no category; 1 dropped: no object\)"):
-        extracted(tmp_path, [CONCERNS[0], {**CONCERNS[1], "category": "SECRET"}, "SECRET"])
+        concerns_of(tmp_path, [CONCERNS[0], {**CONCERNS[1], "category": "SECRET"}, "SECRET"])
 
 
 def test_categories_are_normalised() -> None:
@@ -217,11 +212,11 @@ def test_ages_above_89_are_given_as_90(tmp_path: Path) -> None:
     for age, expected in ((120, 90), (90, 90), (89, 89), (0, 0), (-1, None)):
         answer["demographics"]["age"] = age
         said = json.dumps(answer)
-        found = asked(tmp_path, lambda body, said=said: said, lambda asker: extract(ROW, asker), name=f"age {age}")  # type: ignore[misc]
-        assert found.blocks["demographics"]["age"] == expected
+        blocks, _ = extracted(tmp_path, lambda body, said=said: said, name=f"age {age}")  # type: ignore[misc]
+        assert blocks["demographics"]["age"] == expected
     answer["demographics"]["age"] = 121
     with pytest.raises(Unfit, match='"age" is not a whole number of years'):
-        asked(tmp_path, lambda body: json.dumps(answer), lambda asker: extract(ROW, asker), name="age 121")
+        extracted(tmp_path, lambda body: json.dumps(answer), name="age 121")
 
 
 @pytest.mark.parametrize(
@@ -246,9 +241,9 @@ def test_a_text_that_copies_or_tells_is_asked_for_again(
         seen.append(body["messages"][-1]["content"])
         return next(answers)
 
-    found = asked(tmp_path, reply, lambda asker: extract(ROW, asker))
+    blocks, _ = extracted(tmp_path, reply)
     assert len(seen) == (2 if said else 1)
-    assert said in seen[-1] and (not said or found.blocks[block][field] == good[block][field])
+    assert said in seen[-1] and (not said or blocks[block][field] == good[block][field])
 
 
 def test_the_last_gate_lets_no_copy_and_no_leak_through(tmp_path: Path, cleaned: list[Row]) -> None:
@@ -433,8 +428,8 @@ def test_a_planted_thread_is_extracted_like_any_other(tmp_path: Path, cleaned: l
     assert "PLANTED-CANARY" not in json.dumps(thread_texts(planted))
     assert "PLANTED-CANARY" in json.dumps(planted["raw"])
     for model in (careful, obedient):
-        found = asked(tmp_path, model, lambda asker: extract(planted, asker), name=model.__name__)
-        assert len(found.blocks["hidden_concerns"]) >= 2
+        blocks, _ = extracted(tmp_path, model, planted, name=model.__name__)
+        assert len(blocks["hidden_concerns"]) >= 2
 
 
 def test_a_model_that_was_steered_all_the_same_is_caught(tmp_path: Path, cleaned: list[Row]) -> None:
@@ -453,9 +448,8 @@ def test_a_model_that_was_steered_all_the_same_is_caught(tmp_path: Path, cleaned
         ]
         return json.dumps(answer)
 
-    found = asked(tmp_path, steered, lambda asker: extract(planted, asker))
-    assert found.dropped == {"evidence not in the thread": 1}
-    assert "PLANTED" not in json.dumps(found.blocks)
+    blocks, dropped = extracted(tmp_path, steered, planted)
+    assert dropped == 1 and "PLANTED" not in json.dumps(blocks)
 
 
 def test_threads_are_shown_without_identifiers(cleaned: list[Row]) -> None:
