@@ -85,7 +85,7 @@ def show(
     guard: Guard,
 ) -> View:
     """What the patient may say after this turn."""
-    hidden = hidden_concerns(state)
+    hidden, concerns = hidden_concerns(state), hidden_of(profile)
     out = [index for index, concern in enumerate(state.concerns) if concern.state != HIDDEN]
     target = state.target
     addressed = target is not None and state.concerns[target].state == ADDRESSED
@@ -107,8 +107,8 @@ def show(
         openness=profile.roleplay.openness or "guarded",
         literacy=profile.health_literacy,
         background=_background(profile, question, past, guard, hidden),
-        known=tuple(texts_of(profile, index) for index in out if index not in update.revealed),
-        disclose=tuple(texts_of(profile, index) for index in update.revealed),
+        known=tuple(concerns[index].texts for index in out if index not in update.revealed),
+        disclose=tuple(concerns[index].texts for index in update.revealed),
         hint=_hint(profile, state, update, past, guard, hidden),
         phase="accepting" if addressed else "resisting" if intervention else "reserved",
         preference=seen.original_preference,
@@ -120,11 +120,6 @@ def show(
 def hidden_concerns(state: PatientState) -> tuple[int, ...]:
     """The concerns that must not be mentioned at all."""
     return tuple(index for index, concern in enumerate(state.concerns) if concern.state == HIDDEN)
-
-
-def texts_of(profile: PatientProfile, index: int) -> tuple[str, ...]:
-    """A concern as texts, the patient's own words first."""
-    return hidden_of(profile)[index].texts
 
 
 def _background(

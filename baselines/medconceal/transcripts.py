@@ -38,7 +38,7 @@ from baselines.medconceal.game import (
     transcript,
 )
 from baselines.medconceal.leaks import says
-from baselines.medconceal.patient import Spoken, texts_of
+from baselines.medconceal.patient import Spoken
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.record import Encounter, Episode, Findings, LeakCheck, Stopped, SubmittedFinding, hidden_of
 from baselines.medconceal.untrusted import heard
@@ -174,12 +174,12 @@ async def _computed(
     if evaluator is None:
         do = "Name an evaluator with --evaluator to rate its turns"
         raise InputError(f"dialogue {dialogue.who.encounter}", found="no trace", expected="one", do=do)
-    in_play = CaseInPlay(dialogue.profile, dialogue.task, policy)
+    in_play, hidden = CaseInPlay(dialogue.profile, dialogue.task, policy), hidden_of(dialogue.profile)
     for turn, reply in dialogue.turns:
         text = heard(turn)
         evaluation, near = await in_play.rate(ask if evaluator == "model" else None, texts, text)
         update = in_play.move(evaluation, text, near)
-        voiced = tuple(index for index in update.revealed if says(reply, texts_of(dialogue.profile, index)))
+        voiced = tuple(index for index in update.revealed if says(reply, hidden[index].texts))
         in_play.keep(turn, evaluation, update, Spoken(reply, "transcript", LeakCheck(), False, False, voiced))
     episode = in_play.episode(
         mode="transcript",

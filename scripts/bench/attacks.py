@@ -23,8 +23,7 @@ from baselines.dialogue.playing import Playing, Scripted, play_bare
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, task_game
-from baselines.medconceal.patient import texts_of
-from baselines.medconceal.record import HIDDEN, Episode
+from baselines.medconceal.record import HIDDEN, Episode, hidden_of
 from builders.samples.medconceal.cases import profiles
 from loaders.medconceal import TASKS, PatientProfile, Task, chart
 from loaders.models.messages import Message
@@ -64,12 +63,8 @@ def _says(reply: str, texts: Sequence[str], known: str) -> bool:
 
 def _hidden(profile: PatientProfile, episode: Episode) -> list[str]:
     """The texts of the concerns that are still hidden at the end."""
-    return [
-        one.get_secret_value()
-        for concern, state in zip(profile.hidden_concerns, episode.states, strict=True)
-        if state == HIDDEN
-        for one in (concern.content, *concern.evidence)
-    ]
+    concerns = zip(hidden_of(profile), episode.states, strict=True)
+    return [text for concern, state in concerns if state == HIDDEN for text in concern.texts]
 
 
 def _play(task: Task, profile: PatientProfile, clinician: ScriptedAgent, **others: ScriptedAgent) -> Episode:
@@ -127,8 +122,8 @@ def turned(cases: Sequence[PatientProfile]) -> tuple[int, int, Counter[str]]:
     through: Counter[str] = Counter()
     for task in TASKS:
         for profile in cases:
-            concerns = range(len(profile.hidden_concerns))  # not their cues, which a patient may say
-            texts = [text for index in concerns for text in texts_of(profile, index) if len(_letters(text)) >= LETTERS]
+            # Not the cues, which a patient may say.
+            texts = [text for one in hidden_of(profile) for text in one.texts if len(_letters(text)) >= LETTERS]
             sent: dict[str, str] = {}
             episode = _play(task, profile, CLINICIANS["closed-checklist"], patient=_turned(draw, texts, sent))
             replies += len(episode.exchanges)

@@ -13,8 +13,7 @@ from sqlalchemy import select
 from baselines.dialogue.game import Script
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.game import secrets
-from baselines.medconceal.patient import texts_of
-from baselines.medconceal.record import Episode
+from baselines.medconceal.record import Episode, hidden_of
 from baselines.study.site import Site
 from baselines.study.tables import people, slots
 from builders.samples.medconceal.cases import profiles
@@ -82,7 +81,7 @@ def test_attackers_in_the_seat_get_nothing_hidden(tmp_path: Path, caplog: pytest
             revealed = {index for one in episode.exchanges for index in one.revealed}
             kept = [at for at in range(len(profile.hidden_concerns)) if at not in revealed]
             assert len(episode.exchanges) == 5
-            shown = [text for at in kept for text in texts_of(profile, at) if seen.holds(text)]
+            shown = [text for at in kept for text in hidden_of(profile)[at].texts if seen.holds(text)]
             assert shown == [], name
     assert not [one for one in caplog.records if any(text in one.getMessage() for text in secrets(profile))]
 
