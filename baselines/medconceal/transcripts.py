@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -47,7 +47,7 @@ from loaders.files.json_values import parse_json
 from loaders.files.opening import read_file
 from loaders.files.records import GROWN, from_json, to_json
 from loaders.files.texts import decode
-from loaders.medconceal import CATEGORIES, TASKS, PatientProfile, Task, chart
+from loaders.medconceal import CATEGORIES, PatientProfile, Task, chart
 from loaders.models.messages import Decoding
 from loaders.models.prompts import Prompts
 
@@ -277,7 +277,6 @@ def _each(path: Path) -> list[tuple[str, object]]:
 
 def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile]) -> tuple[Transcript, str]:
     """A dialogue, and why it is left out, if it is."""
-    _check_names(value, where, task=TASKS, stopped=get_args(Stopped))
     told = from_json(_Line, value, where, do=_DO)
     # A blank around an id makes no other person of it.
     ids = {name: getattr(told, name).strip() for name in ("case", "participant", "encounter")}
@@ -304,14 +303,6 @@ def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile
         stand_in=told.stand_in,
     )
     return (found if told.trace is None or reason else replace(found, trace=_checked(told, found, where))), reason
-
-
-def _check_names(value: object, where: str, **allowed: Sequence[str]) -> None:
-    """Raises InputError for another name than a field may hold; the name is quoted, since none of these is hidden."""
-    for name, names in allowed.items():
-        told = value.get(name) if isinstance(value, dict) else None
-        if isinstance(told, str) and told and told not in names:
-            raise InputError(where, found=f"{name} {told[:40]!r}", expected=f"one of {', '.join(names)}")
 
 
 def _check_turns(told: _Line, stopped: Stopped | None, where: str) -> None:

@@ -23,7 +23,6 @@ from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, scores, secrets, task_game
 from baselines.medconceal.policy import DEFAULT, PAPER
 from baselines.medconceal.record import Episode
-from baselines.medconceal.transcripts import read_transcripts, transcript_game
 from baselines.medconceal.validity import reasons
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError, ModelError
@@ -337,104 +336,6 @@ def test_a_game_played_twice_is_the_same() -> None:
     game = task_game(Rules("intervention", turns=20, **OFFLINE))
     first, second = (play_scripted(game, CASES[:3], CLINICIANS["random"]) for _ in range(2))
     assert first == second
-
-
-def a_file(tmp_path, *dialogues: object):
-    path = tmp_path / "study.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in dialogues))
-    return path
-
-
-def a_dialogue(episode: Episode, **changes: object) -> dict[str, object]:
-    found = {
-        "case": episode.case_id,
-        "participant": "P1",
-        "encounter": f"P1-{episode.case_id}",
-        "task": episode.task,
-        "turns": [{"clinician": one.clinician, "patient": one.patient} for one in episode.exchanges],
-    }
-    if episode.findings:
-        items = [{"category": item.category, "description": item.description} for item in episode.findings.items]
-        found["findings"] = items
-    return found | changes
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_a_transcript_gets_the_trace_of_the_dialogue_it_is_of(task: Task, tmp_path) -> None:
-    played = play_scripted(task_game(Rules(task, **OFFLINE)), CASES[:3], CLINICIANS["expert"])
-    dialogues = read_transcripts(a_file(tmp_path, *map(a_dialogue, played)), CASES).dialogues
-    game = transcript_game(played[0].task, evaluator="rules")
-    assert game.roles == ()
-    for dialogue, before in zip(dialogues, played, strict=True):
-        episode = asyncio.run(game.play(dialogue, playing({})))
-        assert game.case_id(dialogue) == f"P1-{before.case_id}" and episode.mode == "transcript"
-        assert [one.traces for one in episode.exchanges] == [one.traces for one in before.exchanges]
-        assert [one.voiced for one in episode.exchanges] == [one.voiced for one in before.exchanges]
-        assert (episode.states, episode.address_turns) == (before.states, before.address_turns)
-        assert (episode.findings and episode.findings.items) == (before.findings and before.findings.items)
-        assert from_json(Episode, to_json(episode), "record") == episode
-
-
-def test_a_transcript_is_rated_by_the_same_evaluator(tmp_path) -> None:
-    played = play_scripted(task_game(Rules("confirmation", **OFFLINE)), CASES[:1], CLINICIANS["open-empathic"])[0]
-    dialogue = read_transcripts(a_file(tmp_path, a_dialogue(played)), CASES).dialogues[0]
-    asked: Counter[str] = Counter()
-    ask = playing({"evaluator": rules_evaluator(None)}, asked)
-    episode = asyncio.run(transcript_game("confirmation").play(dialogue, ask))
-    assert asked == {"evaluator": 8} and episode.states == played.states
-
-
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"task": "chat"}, "task 'chat' .expected one of confirmation, intervention"),
-        ({"case": "nobody"}, "case 'nobody'"),
-        ({"turns": []}, "no turns"),
-        ({"turns": [{"clinician": "a"}]}, "no turns.0.patient"),
-        ({"turns": ["a"]}, "turns.0 is a text"),
-        ({"findings": "all"}, "findings is a text"),
-        ({"findings": [{"category": "x"}]}, "no findings.0.description"),
-        ({"encounter": 3}, "encounter is 3"),
-        ({"hidden": 1}, "unknown: hidden"),
-        ({"task": "intervention"}, "an intervention has none"),
-    ],
-)
-def test_a_wrong_transcript_is_one_clear_error(changes, says: str, tmp_path) -> None:
-    episode = play_scripted(task_game(Rules("confirmation", **OFFLINE)), CASES[:1], CLINICIANS["expert"])[0]
-    with pytest.raises(InputError, match=says):
-        read_transcripts(a_file(tmp_path, a_dialogue(episode, **changes)), CASES)
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"case,turns\n1,x\n", "line 1: is not JSON .*expected dialogues as JSON Lines"),
-        (b'{"case": "x"', "line 1: is incomplete JSON"),
-        (b'{"case": "x"}\n\xe9', ":2: byte 0xe9"),
-        (b"PK\x03\x04\x00\x00", "is a ZIP archive"),
-        (b"\x89PNG\r\n\x1a\n\x00", "is a picture"),
-    ],
-)
-def test_files_of_another_kind_than_transcripts(content: bytes, says: str, tmp_path) -> None:
-    path = tmp_path / "people.csv"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=says) as refused:
-        read_transcripts(path, CASES)
-    assert refused.value.do
-
-
-def test_wrong_files_of_transcripts(tmp_path) -> None:
-    episode = play_scripted(task_game(Rules("confirmation", **OFFLINE)), CASES[:1], CLINICIANS["silent"])[0]
-    with pytest.raises(InputError, match="twice"):
-        read_transcripts(a_file(tmp_path, a_dialogue(episode), a_dialogue(episode)), CASES)
-    with pytest.raises(InputError, match="holds no dialogue"):
-        read_transcripts(a_file(tmp_path), CASES)
-    with pytest.raises(InputError, match="does not exist"):
-        read_transcripts(tmp_path / "none.jsonl", CASES)
-    dialogue = read_transcripts(a_file(tmp_path, a_dialogue(episode)), CASES).dialogues[0]
-    assert dialogue.findings.failure is None
-    with pytest.raises(InputError, match="expected intervention"):
-        asyncio.run(transcript_game("intervention", evaluator="rules").play(dialogue, playing({})))
 
 
 def test_a_damaged_record_is_one_clear_error() -> None:

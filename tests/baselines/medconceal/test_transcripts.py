@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from baselines.dialogue.playing import Scripted
 from baselines.dialogue.run import play_run
 from baselines.medconceal.acceptance import play_scripted
+from baselines.medconceal.agents import rules_evaluator
 from baselines.medconceal.clinician import MOST_FINDINGS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.comparisons import compare_cases
@@ -27,14 +29,14 @@ from builders.medconceal.compose import composed
 from builders.samples import medconceal as bundled
 from loaders.errors import InputError
 from loaders.files.records import to_json
-from loaders.medconceal import CATEGORIES
+from loaders.medconceal import CATEGORIES, TASKS, Task
 from scripts.cli import execute
 
 CASES = bundled.profiles()[:6]
 
 
 @cache
-def lived(clinician: str = "open-empathic", task: Any = "confirmation") -> tuple[Episode, ...]:
+def lived(clinician: str = "open-empathic", task: Task = "confirmation") -> tuple[Episode, ...]:
     """Dialogues as a live game leaves them."""
     game = task_game(Rules(task, evaluator="rules", patient="template"))
     return tuple(play_scripted(game, CASES, CLINICIANS[clinician]))
@@ -47,14 +49,20 @@ def a_line(episode: Episode, person: str = "P1", **changes: Any) -> dict[str, An
     return line_of(episode, who, {"patient": "template", "evaluator": "rules"}) | changes
 
 
+def untraced(episode: Episode, **changes: Any) -> dict[str, Any]:
+    """As somebody else has it, or an earlier version: what was said, and nothing of the game."""
+    line = a_line(episode)
+    return {name: line[name] for name in line if name not in ("trace", "models", "stopped")} | changes
+
+
 def a_file(tmp_path: Path, *lines: dict[str, Any]) -> Path:
     path = tmp_path / "people.jsonl"
     path.write_bytes(written_lines(lines))
     return path
 
 
-@pytest.mark.parametrize("task", ["confirmation", "intervention"])
-def test_the_trace_of_the_live_game_is_scored_bit_for_bit(task: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("task", TASKS)
+def test_the_trace_of_the_live_game_is_scored_bit_for_bit(task: Task, tmp_path: Path) -> None:
     """Nobody is asked, and another policy or evaluator than the live one changes nothing."""
     played = lived(task=task)
     lines = [a_line(replace(one, mode="timed", stopped="time")) for one in played]
@@ -74,6 +82,33 @@ def test_the_trace_of_the_live_game_is_scored_bit_for_bit(task: Any, tmp_path: P
         assert public(after).hidden is None
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_a_trace_computed_from_the_turns_is_that_of_the_dialogue(task: Task, tmp_path: Path) -> None:
+    played = lived("expert", task)
+    dialogues = read_transcripts(a_file(tmp_path, *map(untraced, played)), CASES).dialogues
+    game = transcript_game(task, evaluator="rules")
+    assert game.roles == ()
+    for before, after in zip(played, play_run(game, dialogues, {}, tmp_path / "again", bare=True).records, strict=True):
+        assert after.mode == "transcript" and after.encounter
+        assert after.encounter.encounter == f"P1-{before.case_id}"
+        assert [one.traces for one in after.exchanges] == [one.traces for one in before.exchanges]
+        assert [one.voiced for one in after.exchanges] == [one.voiced for one in before.exchanges]
+        assert (after.states, after.address_turns) == (before.states, before.address_turns)
+        given, read = (one.findings and (one.findings.items, one.findings.failure) for one in (before, after))
+        assert given == read
+    other = transcript_game("confirmation" if task == "intervention" else "intervention", evaluator="rules")
+    with pytest.raises(InputError, match=f"{task} .expected {other.settings['task']}"):
+        play_run(other, dialogues, {}, tmp_path / "other", bare=True)
+
+
+def test_a_transcript_is_rated_by_the_same_evaluator(tmp_path: Path) -> None:
+    (played, *_) = lived()
+    dialogues = read_transcripts(a_file(tmp_path, untraced(played)), CASES).dialogues
+    rater = {"evaluator": Scripted("scripted/rules", rules_evaluator)}
+    (again,) = play_run(transcript_game("confirmation"), dialogues, rater, tmp_path / "again", bare=True).records
+    assert {one.evaluation.obtained for one in again.exchanges} == {"model"} and again.states == played.states
+
+
 def test_findings_are_as_early_where_only_the_trace_says_that_they_were_handed_in(tmp_path: Path) -> None:
     line = a_line(lived()[0]) | {"stopped": ""}
     trace = line["trace"] | {"stopped": "clinician", "exchanges": line["trace"]["exchanges"][:4]}
@@ -85,8 +120,16 @@ def test_findings_are_as_early_where_only_the_trace_says_that_they_were_handed_i
     ("changes", "says"),
     [
         ({"participant": " "}, "no participant"),
-        ({"stopped": "bored"}, "people.jsonl, line 1: stopped 'bored' .expected one of turn_limit, clinician, "),
-        ({"task": "confirm"}, "line 1: task 'confirm' .expected one of confirmation, intervention"),
+        ({"stopped": "bored"}, "people.jsonl, line 1: .*stopped is a text .expected 'turn_limit', 'clinician', "),
+        ({"task": "confirm"}, "line 1: .*task is a text .expected 'confirmation' or 'intervention'"),
+        ({"task": "intervention"}, "an intervention has none"),
+        ({"findings": "all"}, "findings is a text"),
+        ({"findings": [{"category": "x"}]}, "no findings.0.description"),
+        ({"turns": [{"clinician": "a"}]}, "no turns.0.patient"),
+        ({"turns": ["a"]}, "turns.0 is a text"),
+        ({"encounter": 3}, "encounter is 3"),
+        ({"hidden": 1}, "unknown: hidden"),
+        ({"case": "nobody"}, "case 'nobody'"),
         (
             {"findings": [{"category": "Bogus", "description": "Cannot pay."}]},
             "line 1: category 'Bogus' of finding 1 .expected one of Misinformation or Misconceptions, Emotional",
@@ -108,9 +151,28 @@ def test_a_wrong_line_is_one_clear_error(changes: dict[str, Any], says: str, tmp
         read_transcripts(a_file(tmp_path, {name: value for name, value in line.items() if value is not None}), CASES)
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "holds no dialogue"),
+        (b"case,turns\n1,x\n", "line 1: is not JSON .*expected dialogues as JSON Lines"),
+        (b'{"case": "x"', "line 1: is incomplete JSON"),
+        (b'{"case": "x"}\n\xe9', ":2: byte 0xe9"),
+        (b"PK\x03\x04\x00\x00", "is a ZIP archive"),
+    ],
+)
+def test_files_of_another_kind_than_transcripts(content: bytes, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    with pytest.raises(InputError, match="does not exist"):
+        read_transcripts(path, CASES)
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=says) as refused:
+        read_transcripts(path, CASES)
+    assert refused.value.do
+
+
 def test_a_reply_may_be_shown_in_the_second_in_which_it_was_asked_for(tmp_path: Path) -> None:
-    line = a_line(lived()[0], turns=[{"clinician": "a", "patient": "b", "sent": 0, "shown": 0}], stopped="time")
-    del line["trace"]
+    line = untraced(lived()[0], turns=[{"clinician": "a", "patient": "b", "sent": 0, "shown": 0}])
     who = read_transcripts(a_file(tmp_path, line), CASES).dialogues[0].who
     assert (who.sent, who.shown) == ((0,), (0,))
 
@@ -132,6 +194,8 @@ def test_other_words_than_those_of_the_trace_are_refused(tmp_path: Path) -> None
 
 def test_people_who_left_are_left_out_and_nobody_gets_a_case_twice(tmp_path: Path) -> None:
     first, second, *_ = lived()
+    with pytest.raises(InputError, match="id 'P1-synthetic-asthma-inhaler' twice"):
+        read_transcripts(a_file(tmp_path, a_line(first), a_line(first)), CASES)
     gone = a_line(first, "P2") | {"stopped": "withdrawn", "encounter": "E9"}
     gone.pop("trace")
     read = read_transcripts(a_file(tmp_path, a_line(first), gone, a_line(second)), CASES)
@@ -150,13 +214,8 @@ def test_a_blank_around_an_id_makes_no_other_person(tmp_path: Path) -> None:
 
 
 def test_nobody_need_have_recorded_why_a_dialogue_ended(tmp_path: Path) -> None:
-    lines = [a_line(one, f"P{at}") | {"encounter": f"E{at}"} for at, one in enumerate(lived()[:2])]
-    for line in lines:
-        line.pop("trace")
-        line.pop("models", None)
-    lines[0]["stopped"] = ""
-    del lines[1]["stopped"]
-    read = read_transcripts(a_file(tmp_path, *lines), CASES)
+    first, second, *_ = lived()
+    read = read_transcripts(a_file(tmp_path, untraced(first, stopped=""), untraced(second)), CASES)
     assert {one.stopped for one in read.dialogues} == {"transcript_end"}
 
 
