@@ -26,7 +26,6 @@ from builders.chat import Chat
 from builders.curation.privacy import scrub
 from builders.curation.review import Decisions
 from builders.medconceal.asking import NO_ANSWER
-from builders.medconceal.card import threads_card, written_card
 from builders.medconceal.dumps import LINES
 from builders.medconceal.measure import RULES, check_row, measure
 from builders.medconceal.own import SOURCE_COLUMNS
@@ -56,6 +55,7 @@ from builders.release.preview import Table, by_split
 from builders.steps import PLACED, WHY, WITHDRAWN, Step, admit, unique
 from builders.unanswered import ask_again, counted
 from loaders.errors import InputError, MissingExtra, how_many
+from loaders.files.bundled import grouped
 from loaders.files.disk import private_folder
 from loaders.files.paths import name_of
 from loaders.files.stores import Store
@@ -228,7 +228,11 @@ def _from_cases(source: Written) -> Plan:
         steps=[] if source.invented else [admit()],
         sources=lambda rows: [facts],
         settings={"source": source.name, "model": None, **({} if source.invented else {KEPT: WHY_KEPT})},
-        card=lambda manifest: written_card(source.invented, manifest.sources[0].name),
+        card=lambda manifest: (
+            _card("open terms", "invented", "written cases")
+            if source.invented
+            else _card("closed terms", "own cases", source=manifest.sources[0].name)
+        ),
         packages=_PACKAGES if source.invented else (*_PACKAGES, *_PRIVACY),
         stand_in=[source.caution] if source.caution else [],
     )
@@ -260,6 +264,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
         licence=SYNTHETIC_LICENCE if source.invented else "posts of their authors",
         url=None if source.invented else "https://www.reddit.com/r/AskDocs",
     )
+    told = ("open terms", "invented", "written threads") if source.invented else ("closed terms", "threads")
     return Plan(
         rows=thread_rows(threads, key),
         records=threads.counts[LINES],
@@ -277,7 +282,7 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
             "pseudonyms": fingerprint(key),
             "model": chat.record,
         },
-        card=lambda _: threads_card(source.invented, chat.model.name),
+        card=lambda _: _card("retold", *told, model=chat.model.name),
         chat=chat,
         packages=(*_PACKAGES, *_PRIVACY),
         stand_in=[
@@ -285,6 +290,14 @@ def _from_threads(source: Dumps, build: Build[Options]) -> Plan:
             *chat.stand_in("the profiles"),
         ],
     )
+
+
+def _card(*of: str, **values: str) -> dict[str, JsonValue]:
+    """What the card says besides numbers, by where its cases come from: the texts are in `dataset_cards`."""
+    texts = grouped("dataset_cards", "medconceal.csv")
+    facts = {row["fact"]: row["text"] for part in of for row in texts[part]}
+    values |= {"what": facts.pop("what", "")}
+    return {fact: text.format_map(values) for fact, text in facts.items()}
 
 
 def _seconds(option: str, day: str | None, *, last: bool = False) -> int | None:
