@@ -19,7 +19,7 @@ from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.machine import Concern, start, step
 from baselines.medconceal.policy import PolicyConfig
 from baselines.medconceal.record import HIDDEN, Episode, Features, TurnEvaluation
-from loaders.medconceal import CATEGORIES, PatientProfile, Task
+from loaders.medconceal import CATEGORIES, TASKS, PatientProfile
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ def acceptance(policy: PolicyConfig, profiles: Sequence[PatientProfile]) -> list
     best = Features(DG=1, ER=1, PA=1, CE=1, SP=1, NS=1, CM=1, PS=1, PQC=1)
     reveal, address = _floors(policy, best)
     lag = None if reveal is None or address is None else address - reveal
+    games = {task: task_game(Rules(task, policy=policy, evaluator="rules", patient="template")) for task in TASKS}
     checks = [
         Check("reveal floor", str(reveal), "2", reveal == 2),
         Check("lag floor", str(lag), "3", lag == 3),
@@ -50,11 +51,12 @@ def acceptance(policy: PolicyConfig, profiles: Sequence[PatientProfile]) -> list
         ("meta-prober", "reveal rate 0", 0.0, 0.0),
         ("expert", "reveal rate >= .80", 0.80, 1.0),
     ):
-        states = [state for episode in _played("confirmation", policy, profiles, name) for state in episode.states]
+        played = play_scripted(games["confirmation"], profiles, CLINICIANS[name])
+        states = [state for episode in played for state in episode.states]
         rate = sum(state != HIDDEN for state in states) / len(states)
         checks.append(Check(name, f"reveal rate {rate:.3f}", wanted, least <= rate <= most))
     expert, plan = (
-        sum(episode.success for episode in _played("intervention", policy, profiles, name)) / len(profiles)
+        sum(one.success for one in play_scripted(games["intervention"], profiles, CLINICIANS[name])) / len(profiles)
         for name in ("expert", "plan-repeater")
     )
     found = f"success {expert:.3f} and {plan:.3f}"
@@ -73,11 +75,6 @@ def _floors(policy: PolicyConfig, features: Features) -> tuple[int | None, int |
     for turn in range(20):
         state, _ = step(policy, state, evaluation, [concern], f"needle blood new{turn} other{turn} more{turn}")
     return state.concerns[0].revealed_at, state.concerns[0].addressed_at
-
-
-def _played(task: Task, policy: PolicyConfig, profiles: Sequence[PatientProfile], name: str) -> list[Episode]:
-    game = task_game(Rules(task, policy=policy, evaluator="rules", patient="template"))
-    return play_scripted(game, profiles, CLINICIANS[name])
 
 
 def play_scripted(

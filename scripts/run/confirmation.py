@@ -331,7 +331,7 @@ def _game(task: Task, options: Scored, policy: PolicyConfig, texts: Prompts) -> 
     clinician = decoding_of(options, {"clinician": ""} | dict.fromkeys(("patient", "evaluator", "judge"), ""))
     temperature = clinician.get("clinician", {}).get("temperature", 0.0)  # only for its turns
     rules = Rules(task, options.turns, policy, texts, _evaluator(options) or "model", patient, temperature)
-    return judged_game(task_game(rules), _judging(options, texts))
+    return judged_game(task_game(rules), None if options.judge == RULES else texts)
 
 
 def _finished_dialogues(task: Task, options: Scored, people: Transcripts) -> list[Transcript]:
@@ -358,14 +358,10 @@ def _scoring(
         warn(f"{anew:,} of {len(dialogues):,} dialogues have no trace: it is computed from their turns")
     written = options.names.get(WRITER) is not None
     told = transcript_game(task, policy=policy, prompts=texts, evaluator=evaluator, written=written)
-    return judged_game(told, _judging(options, texts))
+    return judged_game(told, None if options.judge == RULES else texts)
 
 
 def _evaluator(options: Scored) -> Evaluator | None:
     if options.evaluator is None:
         return None
     return "rules" if options.evaluator == RULES else "model"
-
-
-def _judging(options: Scored, texts: Prompts) -> Prompts | None:
-    return None if options.judge == RULES else texts
