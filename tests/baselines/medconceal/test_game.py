@@ -22,7 +22,7 @@ from baselines.medconceal.clinician_attackers import _RATING, ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, scores, secrets, task_game
 from baselines.medconceal.policy import DEFAULT, PAPER
-from baselines.medconceal.record import Episode
+from baselines.medconceal.record import Episode, hidden_of
 from baselines.medconceal.validity import reasons
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError, ModelError
@@ -45,11 +45,7 @@ def playing(scripts: Mapping[str, Callable[[Sequence[Message]], str]], asked: Co
 
 
 def hidden_texts(profile: PatientProfile) -> list[str]:
-    return [
-        secret.get_secret_value()
-        for concern in profile.hidden_concerns
-        for secret in (concern.content, *concern.evidence)
-    ]
+    return [text for concern in hidden_of(profile) for text in concern.texts]
 
 
 @pytest.mark.parametrize("name", list(CLINICIANS))

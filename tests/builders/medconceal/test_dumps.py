@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from builders.medconceal import dumps
 from builders.medconceal.dumps import LINES, records
-from builders.medconceal.spool import FLAIR, Admission, _of_posts, spool_threads
+from builders.medconceal.spool import FLAIR, Admission, Threads, _of_posts, spool_threads
 from builders.medconceal.threads import thread_rows
 from builders.samples.medconceal import comments, submissions
 from loaders.errors import InputError, MissingExtra
@@ -92,6 +92,14 @@ def as_csv(folder: Path, name: str, lines: list[str]) -> Path:
     return path
 
 
+def spool_of(folder: Path, posts: list[str], replies: list[str], **admission: Any) -> Threads:
+    """The threads of a dump that holds these lines, read anew."""
+    spool = folder / "spool.sqlite"
+    spool.unlink(missing_ok=True)
+    files = ([as_jsonl(folder, "submissions", posts)], [as_jsonl(folder, "comments", replies)])
+    return spool_threads(*files, spool, admission=Admission(**admission))
+
+
 @pytest.mark.parametrize("written", [as_jsonl, as_zst, as_parquet, as_json, as_csv])
 def test_all_kinds_give_the_same_threads(tmp_path: Path, written: Callable[[Path, str, list[str]], Path]) -> None:
     found = spool_threads(
@@ -119,11 +127,7 @@ def test_all_kinds_give_the_same_threads(tmp_path: Path, written: Callable[[Path
 
 
 def test_pseudonyms_depend_on_the_key_and_tell_nothing(tmp_path: Path) -> None:
-    found = spool_threads(
-        [as_jsonl(tmp_path, "submissions", list(submissions()))],
-        [as_jsonl(tmp_path, "comments", list(comments()))],
-        tmp_path / "spool.sqlite",
-    )
+    found = spool_of(tmp_path, list(submissions()), list(comments()))
     one, other = strictly(thread_rows(found, KEY)), strictly(thread_rows(found, b"another key of thirty-two bytes.."))
     assert not {row["case_id"] for row in one} & {row["case_id"] for row in other}
     assert "syn0" not in json.dumps([row["case_id"] + row["thread"] + row["author"] for row in one])
@@ -212,14 +216,13 @@ def test_a_broken_line_is_counted_wherever_it_is(tmp_path: Path, monkeypatch: py
 def spooled(
     folder: Path, posts: list[dict[str, Any]], ending: str = ".jsonl", **admission: Any
 ) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    path, said = folder / f"submissions{ending}", folder / "comments.jsonl"
     rows = [{"link_flair_text": FLAIR, "author": "a", **post} for post in posts]
     if ending == ".parquet":
+        path, spool = folder / "submissions.parquet", folder / "of_parquet.sqlite"
         pq.write_table(pa.Table.from_pylist(rows), path)
+        found = spool_threads([path], [as_jsonl(folder, "comments", [])], spool, admission=Admission(**admission))
     else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    said.write_text("")
-    found = spool_threads([path], [said], folder / "spool.sqlite", admission=Admission(**admission))
+        found = spool_of(folder, list(map(json.dumps, rows)), [], **admission)
     with closing(sqlite3.connect(found.spool)) as base:
         return found.counts, list(base.execute("SELECT id, title FROM posts ORDER BY id"))
 
@@ -265,11 +268,8 @@ def talked(name: str, turns: int) -> list[str]:
 
 def test_a_conversation_has_eight_turns(tmp_path: Path) -> None:
     post = {"author": "a", "link_flair_text": FLAIR, "selftext": "It hurts."}
-    found = spool_threads(
-        [as_jsonl(tmp_path, "submissions", [json.dumps({**post, "id": name}) for name in "bc"])],
-        [as_jsonl(tmp_path, "comments", [*talked("b", 7), *talked("c", 8)])],
-        tmp_path / "spool.sqlite",
-    )
+    posts = [json.dumps({**post, "id": name}) for name in "bc"]
+    found = spool_of(tmp_path, posts, [*talked("b", 7), *talked("c", 8)])
     rows = {len(row["turns"]): row["refused"] for row in strictly(thread_rows(found, KEY))}
     assert rows == {0: {"reason": "chain too short", "detail": "7 turns of at least 8"}, 8: None}
     roles = [[turn["role"] for turn in row["turns"]] for row in strictly(thread_rows(found, KEY)) if row["turns"]]
@@ -284,26 +284,15 @@ def test_a_conversation_has_eight_turns(tmp_path: Path) -> None:
     ],
 )
 def test_only_of_an_edited_post_an_addition_is_cut(tmp_path: Path, edited: object, text: str) -> None:
-    told = "It hurts.\nUpdate: it still does. "
-    post = {"id": "c", "author": "a", "link_flair_text": FLAIR, "selftext": told, "edited": edited}
-    found = spool_threads(
-        [as_jsonl(tmp_path, "submissions", [json.dumps(post)])],
-        [as_jsonl(tmp_path, "comments", talked("c", 8))],
-        tmp_path / "spool.sqlite",
-    )
-    (row,) = strictly(thread_rows(found, KEY))
+    told = {"selftext": "It hurts.\nUpdate: it still does. ", "edited": edited}
+    row = conversation(tmp_path, told, talked("bcd", 8))
     assert (row["text"], row["edited"]) == (text, int(text == "It hurts."))
 
 
 def conversation(folder: Path, post: dict[str, Any], lines: list[str]) -> dict[str, Any]:
     """The row of a post with these comments."""
     written = {"id": "bcd", "author": "a", "link_flair_text": FLAIR, "selftext": "It hurts.", **post}
-    found = spool_threads(
-        [as_jsonl(folder, "submissions", [json.dumps(written)])],
-        [as_jsonl(folder, "comments", lines)],
-        folder / "spool.sqlite",
-    )
-    (row,) = strictly(thread_rows(found, KEY))
+    (row,) = strictly(thread_rows(spool_of(folder, [json.dumps(written)], lines), KEY))
     return dict(row)
 
 
@@ -334,16 +323,12 @@ def test_what_was_deleted_after_the_archive_had_it_is_left_out(tmp_path: Path) -
     still = {"_meta": {"was_initially_deleted": True, "removal_type": "automod_filtered"}}
     lines = talked("bcd", 8)
     assert conversation(tmp_path, later, lines)["refused"]["reason"] == "post deleted or removed"
-    (tmp_path / "spool.sqlite").unlink()
     assert conversation(tmp_path, still, lines)["refused"] is None
-    (tmp_path / "spool.sqlite").unlink()
     lines[6] = json.dumps({**json.loads(lines[6]), **later})
     assert conversation(tmp_path, {}, lines)["refused"]["detail"] == "6 turns of at least 8"
     assert b"turn 6" not in (tmp_path / "spool.sqlite").read_bytes()
-    (tmp_path / "spool.sqlite").unlink()
     for told in (str(later["_meta"]), json.dumps(later["_meta"])):  # in a cell of a table
         assert conversation(tmp_path, {"_meta": told}, lines)["refused"]["reason"] == "post deleted or removed"
-        (tmp_path / "spool.sqlite").unlink()
 
 
 def test_what_an_archive_found_deleted_is_newer_than_what_another_fetched_before(tmp_path: Path) -> None:
@@ -355,11 +340,8 @@ def test_what_an_archive_found_deleted_is_newer_than_what_another_fetched_before
         "retrieved_on": 1_700_000_000,
     }
     later = {**post, "_meta": {"was_deleted_later": True, "retrieved_2nd_on": 1_700_200_000}}
-    found = spool_threads(
-        [as_jsonl(tmp_path, "submissions", list(map(json.dumps, (later, {**post, "retrieved_on": 1_700_100_000}))))],
-        [as_jsonl(tmp_path, "comments", talked("bcd", 8))],
-        tmp_path / "spool.sqlite",
-    )
+    posts = list(map(json.dumps, (later, {**post, "retrieved_on": 1_700_100_000})))
+    found = spool_of(tmp_path, posts, talked("bcd", 8))
     assert [row["refused"]["reason"] for row in strictly(thread_rows(found, KEY))] == ["post deleted or removed"]
 
 
@@ -382,7 +364,6 @@ def test_an_age_that_a_minor_deleted_later_still_counts(tmp_path: Path) -> None:
 def test_the_marks_of_the_site_are_no_text(tmp_path: Path, mark: str) -> None:
     lines = talked("bcd", 8)
     assert conversation(tmp_path, {"selftext": mark}, lines)["refused"]["reason"] == "post deleted or removed"
-    (tmp_path / "spool.sqlite").unlink()
     lines[5] = json.dumps({**json.loads(lines[5]), "body": mark})
     assert conversation(tmp_path, {}, lines)["refused"]["reason"] == "chain too short"
 
@@ -394,7 +375,6 @@ def test_a_time_may_be_a_number_a_text_or_a_time(tmp_path: Path) -> None:
     posts = [{"id": name, "created_utc": time} for name, time in zip("abcde", times, strict=True)]
     window = {"since": int(day.timestamp()), "until": int(day.timestamp())}
     assert spooled(tmp_path, posts, **window)[0]["threads"] == 5
-    (tmp_path / "spool.sqlite").unlink()
     assert spooled(tmp_path, [{"id": "a", "created_utc": day}], ".parquet", **window)[0]["threads"] == 1
 
 
@@ -410,7 +390,6 @@ def test_community_and_window_are_checked(tmp_path: Path) -> None:
     counts, found = spooled(tmp_path, posts, since=100, until=101)
     assert [name for name, _ in found] == ["a", "c", "f"]
     assert counts["submissions of another community"] == 1 and counts["submissions outside the window"] == 2
-    (tmp_path / "spool.sqlite").unlink()
     for community in ("AskDocs", "r/AskDocs", "/R/AskDocs"):
         with pytest.raises(InputError, match="6 submissions of another community.*submissions of r/AskDocs"):
             spooled(tmp_path, [{**post, "subreddit": "x"} for post in posts], community=community)

@@ -339,14 +339,6 @@ def test_a_column_that_no_row_has_is_an_error_also_for_an_optional_field(
     assert "worries.says" in told and not (tmp_path / "out").exists()
 
 
-def test_an_option_for_threads_is_refused_with_own_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path, "jsonl", [foreign(profiles()[0], 0)])
-    (tmp_path / "fields.yaml").write_text(FIELDS, encoding="utf-8")
-    told = ["--source", f"cases={path}", "--fields", str(tmp_path / "fields.yaml"), "--model", "bogus/xx"]
-    assert execute(["build", "medconceal", *told, "--out", str(tmp_path / "out")]) == 2
-    assert "--model found given with --source cases=" in " ".join(capsys.readouterr().err.split())
-
-
 def test_fields_that_no_profile_has_are_named_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("phonenumbers")
     rows = [foreign(profile, n) for n, profile in enumerate(profiles()[:3])]
