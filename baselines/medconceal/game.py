@@ -52,8 +52,8 @@ FORMAT = 10
 
 FIRST_STOP = 5
 TURNS = (8, 20)
-TIMED_TURNS = (5, 40)
-"""The smallest and largest number of turns to which a talk with a clock may be limited."""
+MOST_TIMED = 40
+"""The largest number of turns to which a talk with a clock may be limited."""
 TIME_UP, FINISHED = "time", "finished"
 """`Answer.stop` of a person who has no next turn: the time is up, or it was ended."""
 
@@ -88,14 +88,6 @@ class Rules:
     temperature: float | None = 0.0
     timed: bool = False
     strict: bool = False
-
-    def __post_init__(self) -> None:
-        if self.timed:
-            least, most = TIMED_TURNS
-            if not least <= self.turns <= most:
-                raise ValueError(f"turns: {self.turns}, expected {least} to {most}")
-        elif self.turns not in TURNS:
-            raise ValueError(f"turns: {self.turns}, expected 8 or 20")
 
     @property
     def mode(self) -> Mode:

@@ -29,7 +29,7 @@ from baselines.medconceal import clinician, rubric
 from baselines.medconceal.game import (
     FIRST_STOP,
     FORMAT,
-    TIMED_TURNS,
+    MOST_TIMED,
     CaseInPlay,
     Evaluator,
     public,
@@ -307,11 +307,11 @@ def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile
 
 def _check_turns(told: _Line, stopped: Stopped | None, where: str) -> None:
     """Raises InputError for a dialogue that the study's rules do not allow (Appendix D.2)."""
-    count, most = len(told.turns), TIMED_TURNS[1]
+    count = len(told.turns)
     if not count:
         raise InputError(where, found="no turns", expected="a list of turns")
-    if count > most:
-        raise InputError(where, found=how_many(count, "turn"), expected=f"at most {most}")
+    if count > MOST_TIMED:
+        raise InputError(where, found=how_many(count, "turn"), expected=f"at most {MOST_TIMED}")
     if told.task == "confirmation" and stopped == "clinician" and count < FIRST_STOP:
         found = f"handed in after {how_many(count, 'turn')}"
         raise InputError(where, found=found, expected=f"at least {FIRST_STOP} turns")

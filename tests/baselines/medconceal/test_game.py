@@ -65,7 +65,7 @@ def test_a_record_is_whole_and_survives_json(task: Task, name: str) -> None:
             assert episode.address_turns[index] == (done[0] if done else None)
             assert episode.states[index] == episode.exchanges[-1].traces[index].state == len(out) + len(done)
         assert len(game.transcript(profile, episode)) == 2 * len(episode.exchanges)
-        assert scores(episode)["turns"] == len(episode.exchanges)
+        assert (scores(episode)["turns"], scores(episode)["leaks"]) == (len(episode.exchanges), episode.leaks)
 
 
 def test_a_record_shows_nothing_hidden_by_accident() -> None:
@@ -111,8 +111,6 @@ def test_how_games_end() -> None:
     aside = replace(held, primary=1, states=(1, 0, *held.states[2:]))
     assert (scores(aside)["revealed"], scores(replace(aside, primary=0))["revealed"]) == (0, 1)
     assert scores(replace(aside, task="confirmation"))["revealed"] == 1 / len(aside.states)
-    with pytest.raises(ValueError, match="expected 8 or 20"):
-        task_game(Rules("confirmation", turns=9))
 
 
 def test_a_clinician_at_random_draws_anew_in_every_epoch(tmp_path: Path) -> None:
@@ -292,15 +290,6 @@ def test_a_strict_game_ends_right_after_the_unusable_answers(unread: str, kinds:
     with pytest.raises(ModelError, match="evaluator: no rating"):
         asyncio.run(task_game(rules).play(CASES[0], playing(scripts)))
     assert asked == kinds
-
-
-def test_a_leaking_patient_model_is_caught() -> None:
-    profile = CASES[0]
-    leak = profile.hidden_concerns[2].evidence[0].get_secret_value()
-    scripts = {"clinician": CLINICIANS["closed-checklist"](None), "patient": lambda messages: leak}
-    episode = asyncio.run(task_game(Rules("confirmation", evaluator="rules")).play(profile, playing(scripts)))
-    assert episode.leaks == 8 and scores(episode)["leaks"] == 8
-    assert all(leak not in exchange.patient and exchange.regenerated for exchange in episode.exchanges)
 
 
 def test_settings_change_with_what_is_played(tmp_path) -> None:
