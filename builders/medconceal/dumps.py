@@ -88,24 +88,12 @@ def _unpacked(packed: BufferedReader, path: Path) -> Iterator[bytes]:
 def _read(file: IO[bytes], path: Path) -> bytes:
     try:
         return file.read(_BLOCK)
-    except EOFError:
-        raise InputError(
-            path, found="ends early", expected="a complete Zstandard file", do="Download the file again"
-        ) from None
     except Exception as error:
-        if type(error).__name__ != "ZstdError":
+        if type(error).__name__ not in ("EOFError", "ZstdError"):
             raise
-        if "too much memory" in str(error) or "not enough memory" in str(error):
-            size = 1 << (WINDOW_LOG - 20)
-            raise InputError(
-                path,
-                found="needs a larger window to unpack",
-                expected=f"at most {size} MiB",
-                do="Free memory, or unpack it elsewhere and name the unpacked file",
-            ) from None
-        raise InputError(
-            path, found=f"cannot be unpacked ({error})", expected="a Zstandard file", do="Download the file again"
-        ) from None
+        found, expected = f"cannot be unpacked ({error})", "a complete Zstandard file"
+        do = "Download the file again or, for want of memory, unpack it elsewhere and name the unpacked file"
+        raise InputError(path, found=found, expected=expected, do=do) from None
 
 
 def _zstd() -> Any:

@@ -147,12 +147,12 @@ def test_a_finished_spool_is_not_read_again_and_an_unfinished_one_is_discarded(t
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda path: path.write_bytes(zstd.compress(b'{"id":"a"}\n' * 9000)[:-9]), "ends early"),
-        (lambda path: path.write_bytes(b""), "ends early"),
+        (lambda path: path.write_bytes(zstd.compress(b'{"id":"a"}\n' * 9000)[:-9]), "ended before"),
+        (lambda path: path.write_bytes(b""), "ended before"),
         (lambda path: path.write_bytes(b"no such format"), "cannot be unpacked"),
         (lambda path: path.write_bytes(zstd.compress(b'{"id":"a"}\n') + b"tail"), "cannot be unpacked"),
         (lambda path: packed(path, b'{"id":"a","body":"tea"}\n' * 90_000), "unpacks to more than 250 times"),
-        (lambda path: path.write_bytes(wide(b'{"id":"a"}\n')), "needs a larger window"),
+        (lambda path: path.write_bytes(wide(b'{"id":"a"}\n')), "too much memory.*unpack it elsewhere"),
         (lambda path: packed(path, b'{"id":"a"}\n{"id":'), "is incomplete JSON"),
         (lambda path: packed(path, b"[1]\n"), "a JSON list"),
         (lambda path: packed(path, b"[" * 200_000 + b"\n"), "nested too deep"),
