@@ -242,11 +242,7 @@ def _logistic(labels: Sequence[Label], *, ridge: float, overlap: bool) -> Logist
         p = 1 / (1 + np.exp(-np.clip(design @ weights + offset, -500, 500)))
         gradient = design.T @ (p - y) + penalty * weights
         hessian = (design.T * (p * (1 - p))) @ design + np.diag(penalty)
-        try:
-            move = np.linalg.solve(hessian, gradient)
-        except np.linalg.LinAlgError:
-            expected = "a larger one: no weights are the best with it"
-            raise InputError("--ridge", found=str(ridge), expected=expected) from None
+        move = np.linalg.lstsq(hessian, gradient, rcond=None)[0]  # the shortest, where almost no penalty leaves several
         size = 1.0
         while size > 1e-8 and loss(weights - size * move) > current:
             size /= 2
