@@ -584,13 +584,6 @@ def test_two_people_are_two_differences_whatever_number_of_cases_they_had(first:
     assert found.ci95[0] < 0 < found.ci95[1]  # of two
 
 
-def test_runs_over_other_cases_are_not_compared() -> None:
-    with pytest.raises(InputError, match="one of them only"):
-        compare_cases([judged(episode("c1"))], [judged(episode("c2"))])
-    with pytest.raises(InputError, match="without an episode"):
-        compare_cases([], [judged(episode("c1"))])
-
-
 # --- Judges -----------------------------------------------------------------------------------------------------------
 
 
