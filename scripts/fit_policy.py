@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Mapping
+from math import inf
 from pathlib import Path
 
 import typer
 
 from baselines.medconceal import labelling
 from baselines.medconceal.acceptance import Check, candidates, replay
-from baselines.medconceal.fitting import BY_RULES, RIDGE, Fitted, Label, check_ridge, fit, read_labels
+from baselines.medconceal.fitting import BY_RULES, RIDGE, Fitted, Label, fit, read_labels
 from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.reliability import plot
 from loaders.errors import NAME_FILE, InputError, how_many
@@ -78,8 +79,9 @@ def command(
     of_labelling["--most"] = most != MOST
     if labels and (given := next((option for option, is_so in of_labelling.items() if is_so), "")):
         raise InputError(given, found="given with --labels, which are rated already", expected="--judge MODEL")
-    # Before answers are paid for:
-    check_ridge(ridge)
+    # Before answers are paid for: without a penalty, no weights are the best.
+    if not 0 < ridge < inf:
+        raise InputError("--ridge", found=str(ridge), expected="a number above 0")
     start = DEFAULT if base is None else PolicyConfig.read(base)
     profiles = _profiles(corpus)
     if labels:
@@ -136,8 +138,7 @@ def _labelled(
             players = labelling.Players(store, models.get("evaluator"), models.get("clinician"))
             questions = labelling.ask_about(profiles, policy, players, most=most, seed=seed)
             progress = bars.count(f"{judge.name}: labels", len(questions))
-            labels = labelling.label(questions, judge, store, labelling.prompts(), progress=progress)
-            found, unanswered = asyncio.run(labels)
+            found, unanswered = asyncio.run(labelling.label(questions, judge, store, progress=progress))
     except KeyboardInterrupt:
         said = f"Stopped. Every answer is in {answers}: run the same command again to resume"
         raise KeyboardInterrupt(said) from None

@@ -145,15 +145,13 @@ def fit(
 ) -> Fitted:
     """The policy `base` with weights fitted on four fifths of the cases, and their quality on the others.
 
-    `ridge` shrinks the deviations of the categories; `where` says in errors where the labels are from. The policy's
-    `training` says what it was fitted on; it is a stand-in if that includes labels of a scripted judge, or features
-    from the rules or a scripted evaluator.
+    `ridge`, above 0, shrinks the deviations of the categories; `where` says in errors where the labels are from. The
+    policy's `training` says what it was fitted on; it is a stand-in if that includes labels of a scripted judge, or
+    features from the rules or a scripted evaluator.
 
     Raises InputError if a labelled kind has fewer than 100 different feature vectors to fit on, or all its labels on
-    one side of 0.5; if features of several evaluators are mixed; if there is no label at all; for a `ridge` that
-    decides nothing.
+    one side of 0.5; if features of several evaluators are mixed; if there is no label at all.
     """
-    check_ridge(ridge)
     evaluators = sorted({label.evaluator for label in labels})
     if len(evaluators) > 1:
         found = f"features from {', '.join(evaluators)}"
@@ -197,12 +195,6 @@ def fit(
         training=training,
     )
     return Fitted(policy, quality)
-
-
-def check_ridge(ridge: float) -> None:
-    """Raises InputError unless it is a finite number above 0: without one, no weights are the best."""
-    if not 0 < ridge < np.inf:
-        raise InputError("--ridge", found=str(ridge), expected="a number above 0")
 
 
 def _check_enough(labels: Sequence[Label], kind: Kind, where: object) -> None:

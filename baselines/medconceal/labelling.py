@@ -1,7 +1,7 @@
 """Labels for fitting the policy: which turns would make a patient disclose, or feel that a concern is addressed.
 
     questions = ask_about(profiles, DEFAULT, most=2_000, seed=0)
-    labels, unanswered = await label(questions, model, store, prompts())
+    labels, unanswered = await label(questions, model, store)
 
 The turns come from scripted clinicians of mixed quality, or from a model's; they are rated by the evaluator that will
 be used. The judge is told the concern: it stands outside the dialogue, and nothing that it says reaches a clinician
@@ -82,11 +82,6 @@ class _Unread:
                 expected="one JSON object, as the prompts ask for",
                 do="Name another model, or change the setting of its server; its answers are kept",
             )
-
-
-def prompts(folder: Path | None = None) -> Prompts:
-    """The judge's prompts; errors as in `loaders.models.prompts.read_prompts`."""
-    return read_prompts(Path(__file__).parent / "prompts", ("label_reveal", "label_address"), folder)
 
 
 def ask_about(
@@ -180,7 +175,6 @@ async def label(
     questions: Sequence[Question],
     judge: ChatModel,
     store: AnswerStore,
-    texts: Prompts,
     *,
     concurrency: int = AT_ONCE,
     progress: Callable[[int, int], None] | None = None,
@@ -189,6 +183,7 @@ async def label(
 
     Raises: ModelError if the answers of `judge` cannot be read, turn after turn.
     """
+    texts = read_prompts(Path(__file__).parent / "prompts", ("label_reveal", "label_address"))
     unread = _Unread(judge.name, "turns")
 
     async def judged(question: Question) -> float | None:
