@@ -46,8 +46,7 @@ def results(
 
     Keys are those of the published tables, whose group names 300 cases: a number over fewer cases is not placed beside
     the paper's. `row` names the clinician, `summary` who wrote the findings of dialogues that people had. In an invalid
-    run (`validity`) only the numbers that say why have a value. Raises InputError for episodes of two tasks or
-    settings.
+    run (`validity`) only the numbers that say why have a value. Raises InputError for episodes of two settings.
     """
     episodes = [case.episode for case in judged]
     settings = {setting_name(episode) for episode in episodes}

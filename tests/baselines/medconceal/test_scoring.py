@@ -484,9 +484,7 @@ def test_curves_count_what_was_reached_by_each_turn() -> None:
     assert drawn["curves"] == {"revealed": [1, 1, 1, 1], "addressed": [0, 0, 0, 1]}
 
 
-def test_runs_of_two_tasks_or_settings_are_refused() -> None:
-    with pytest.raises(InputError, match="one task"):
-        measures([judged(episode()), judged(episode("c2", task="intervention", findings=None))])
+def test_runs_of_two_settings_are_refused() -> None:
     with pytest.raises(InputError, match="one setting"):
         results([judged(episode()), judged(episode("c2", limit=20))], RECORD, row="scripted")
 
