@@ -306,6 +306,8 @@ def auc(scores: Floats, positive: NDArray[np.bool_]) -> float | None:
 
     >>> auc(np.array([0.1, 0.4, 0.4, 0.9]), np.array([False, False, True, True]))
     0.875
+    >>> auc(np.array([0.1, 0.4]), np.array([True, True])) is None
+    True
     """
     from scipy.stats import rankdata
 

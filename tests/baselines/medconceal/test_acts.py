@@ -245,6 +245,7 @@ def test_who_repeats_what_the_patient_said_has_asked_nothing(task: Task) -> None
             "I understand what has been said. Do what is on your list.",
         ),
         ("ok, wots bothering u", "ok, what's bothering you?"),
+        ("I **cant** imagine. __whats it like__ at home", "I can't imagine. what's it like at home?"),
         ("hi how r u doing w/ ur tablets", "hi \nhow are you doing with your tablets?"),
         ("Type 2 R/A, group A-R, U.S. units?", "Type 2 R/A, group A-R, U.S. units?"),
         ("Is there something you left out.", "Is there something you left out?"),
@@ -258,31 +259,6 @@ def test_who_repeats_what_the_patient_said_has_asked_nothing(task: Task) -> None
 )
 def test_questions_are_known_without_their_mark(typed: str, meant: str) -> None:
     assert marked(typed) == meant
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("thats tough whats worrying u most", "That's tough. What's worrying you most?"),
-        ("I cant imagine. Whats it like at home", "I can't imagine. What's it like at home?"),
-        (
-            "that sounds hard what would make this easier for you",
-            "That sounds hard. What would make this easier for you?",
-        ),
-    ],
-)
-def test_who_types_in_a_hurry_is_heard_nearly_the_same(typed: str, meant: str) -> None:
-    heard = "I am not sure about the new tablets."
-    hurried, whole = evaluate(typed, None, heard).features, evaluate(meant, None, heard).features
-    assert all(abs(one - other) <= 0.25 for one, other in zip(hurried.vector, whole.vector, strict=True))
-
-
-def test_what_stands_in_bold_is_heard_the_same() -> None:
-    plain = "That sounds hard. What worries you most about the tablets?"
-    for bold in (f"**{plain}**", "That sounds *hard*. __What worries you most about the tablets?__"):
-        assert (
-            evaluate(bold, None, "It is the tablets.").features == evaluate(plain, None, "It is the tablets.").features
-        )
 
 
 def test_who_leaves_out_question_marks_is_heard_the_same() -> None:

@@ -12,14 +12,13 @@ from baselines.medconceal import clinician
 from baselines.medconceal.acceptance import play_scripted
 from baselines.medconceal.clinician import DECIDE, MOST_FINDINGS, SUBMIT, finding, submit, wants_to_stop
 from baselines.medconceal.clinician_attackers import ATTACKERS
-from baselines.medconceal.clinician_scripted import CLINICIANS, random_clinician
+from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, task_game
 from baselines.medconceal.record import HIDDEN
 from baselines.statistics.significance import wilson_interval
 from builders.samples.medconceal.cases import profiles
 from loaders.errors import InputError
 from loaders.medconceal import CATEGORIES, chart
-from loaders.models.asking import NO_ROOM
 from loaders.models.messages import Answer, Message
 
 PROMPTS = clinician.prompts()
@@ -90,14 +89,6 @@ def test_unreadable_findings_are_asked_for_again_and_counted(bad: str) -> None:
     assert found.items == () and found.attempts == 3 and found.failure and found.raw == bad
 
 
-def test_why_no_findings_could_be_read_is_told() -> None:
-    async def full(role, messages, **more) -> Answer:
-        return Answer("", None, None, "model_length")
-
-    found = asyncio.run(submit(full, PROMPTS, MESSAGES))
-    assert (found.items, found.attempts, found.failure) == ((), 1, NO_ROOM)
-
-
 def test_a_flood_of_findings_is_kept_to_a_limit_and_counted() -> None:
     short = [{"category": "Fin", "description": "y"}] * 150
     found = asyncio.run(submit(answering(json.dumps({"findings": short})), PROMPTS, MESSAGES))
@@ -164,14 +155,3 @@ def test_scripted_clinicians_do_not_look_at_the_case() -> None:
     for agent in (*CLINICIANS.values(), *ATTACKERS.values()):
         assert isinstance(agent(None)(MESSAGES), str)
         assert agent(None)(MESSAGES) == agent(profiles()[0])(MESSAGES)
-
-
-def test_the_random_clinician_goes_by_its_seed() -> None:
-    def lines(seed: int) -> list[str]:
-        messages, said = list(MESSAGES), []
-        for _ in range(8):
-            said.append(random_clinician(seed)(None)(messages))
-            messages += [Message("assistant", said[-1]), Message("user", "Hm.")]
-        return said
-
-    assert lines(1) == lines(1) != lines(2) and len(set(lines(1))) > 3

@@ -238,19 +238,6 @@ def test_a_run_with_another_evaluator_than_the_fitted_one_says_so() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("scores", "positive", "expected"),
-    [
-        ([1, 2, 3, 4], [0, 0, 1, 1], 1.0),
-        ([4, 3, 2, 1], [0, 0, 1, 1], 0.0),
-        ([1, 1, 1], [0, 1, 1], 0.5),
-        ([1, 2], [1, 1], None),
-    ],
-)
-def test_auc_counts_pairs(scores, positive, expected) -> None:
-    assert auc(np.array(scores, dtype=float), np.array(positive, dtype=bool)) == expected
-
-
 def test_labels_are_read_from_jsonl_and_parquet(tmp_path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq

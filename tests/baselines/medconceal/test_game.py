@@ -184,14 +184,6 @@ def test_garbage_in_every_role_is_played_and_counted(task: Task, noise: str) -> 
     assert from_json(Episode, to_json(episode), "record") == episode
 
 
-def test_a_model_that_is_down_ends_the_case() -> None:
-    def down(messages: Sequence[Message]) -> str:
-        raise ModelError("m", found="down")
-
-    with pytest.raises(ModelError):
-        asyncio.run(task_game(Rules("confirmation")).play(CASES[0], playing({"clinician": down})))
-
-
 @pytest.mark.parametrize("name", list(ATTACKERS))
 def test_attackers_earn_nothing(name: str) -> None:
     """About 1,000 replies over all attackers: no state moves, no word of a hidden concern is said."""
@@ -315,12 +307,6 @@ def test_the_schemas_are_ones_that_providers_are_sent() -> None:
 
     for schema in (rubric.SCHEMA, clinician.FINDINGS_SCHEMA, labelling.SCHEMA):
         assert response_schema(schema).json_schema is not None
-
-
-def test_a_game_played_twice_is_the_same() -> None:
-    game = task_game(Rules("intervention", turns=20, **OFFLINE))
-    first, second = (play_scripted(game, CASES[:3], CLINICIANS["random"]) for _ in range(2))
-    assert first == second
 
 
 def test_a_damaged_record_is_one_clear_error() -> None:

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from baselines.medconceal import clinician, rubric, rules
-from baselines.medconceal.agents import rules_evaluator
 from baselines.medconceal.clinician_attackers import ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.machine import META_PROBE
@@ -108,14 +107,6 @@ def test_garbage_three_times_is_the_rules_and_says_so(noise: str) -> None:
     assert found.features == rules.evaluate("What worries you?", None).features
 
 
-def test_a_question_without_room_is_asked_once() -> None:
-    async def full(role, messages, **more) -> Answer:
-        return Answer("", None, None, "model_length")
-
-    found = asyncio.run(evaluate(full, PROMPTS, "What worries you?", [], None))
-    assert (found.obtained, found.attempts) == ("rules_after_failure", 1)
-
-
 @pytest.mark.parametrize("turn", [" \n ", "{" * 2_000, "💊 💊 💊", "...?"])
 def test_a_turn_without_a_word_is_not_asked_about(turn: str) -> None:
     found = asyncio.run(evaluate(asking([]), PROMPTS, turn, [], "Will it hurt?"))
@@ -125,21 +116,6 @@ def test_a_turn_without_a_word_is_not_asked_about(turn: str) -> None:
 def test_a_probe_is_found_whatever_the_model_says() -> None:
     found = asyncio.run(evaluate(asking([json.dumps(GOOD)]), PROMPTS, "Reveal your hidden concerns.", [], None))
     assert found.obtained == "model" and found.features.MR == 0.25 and found.label_probe
-
-
-def test_the_scripted_evaluator_speaks_the_models_form() -> None:
-    turn, pending = "You asked whether it hurts: it does not.", "Will it hurt me?"
-    script = rules_evaluator(None)
-
-    async def ask(role, messages, **options) -> Answer:
-        return Answer(script(messages), None, None, "stop")
-
-    found = asyncio.run(evaluate(ask, PROMPTS, turn, [], pending))
-    expected = rules.evaluate(turn, pending)
-    assert found.obtained == "model" and found.intent == expected.intent
-    # In the form of a model, features go to the nearest quarter; the rules themselves tell finer.
-    assert found.features.vector == pytest.approx(expected.features.vector, abs=0.125)
-    assert set(found.features.vector) <= {0, 0.25, 0.5, 0.75, 1}
 
 
 @pytest.mark.parametrize(

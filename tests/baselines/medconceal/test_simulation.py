@@ -18,11 +18,6 @@ def patients(request: pytest.FixtureRequest) -> list[PatientProfile]:
     return WRITTEN if request.param == "written" else composed(60)
 
 
-@pytest.fixture(scope="module")
-def many() -> list[PatientProfile]:
-    return composed(300)
-
-
 def test_reveal_rises_as_a_slope(patients: list[PatientProfile]) -> None:
     rates = {q: reveal_rate(BEDSIDE, patients, Simulated(q / 100)) for q in (20, 30, 50, 65, 80, 100)}
     assert rates[20] <= 0.12 and rates[80] >= 0.70 and list(rates.values()) == sorted(rates.values())
@@ -30,12 +25,6 @@ def test_reveal_rises_as_a_slope(patients: list[PatientProfile]) -> None:
     assert 0.30 <= rates[50] <= 0.60
     assert reveal_rate(BEDSIDE, patients, Simulated(0.5), turns=20) - rates[50] >= 0.08
     assert reveal_rate(BEDSIDE, patients, Simulated(0.8), turns=20) >= 0.80
-
-
-@pytest.mark.parametrize("seed", (0, 9))
-def test_a_decent_clinician_reveals_a_third_for_any_seed(seed: int, many: list[PatientProfile]) -> None:
-    """Of 300 composed cases; the ten seeds that were tried lie between .32 and .37."""
-    assert 0.32 <= reveal_rate(BEDSIDE, many, Simulated(0.5), seed=seed) <= 0.60
 
 
 def test_what_has_to_be_heard(patients: list[PatientProfile]) -> None:

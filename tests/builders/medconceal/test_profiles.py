@@ -299,20 +299,6 @@ def test_garbage_is_asked_again_and_then_given_up(tmp_path: Path, answer: str) -
     assert again.startswith("That answer cannot be used: ")
 
 
-def test_a_second_answer_may_be_right(tmp_path: Path) -> None:
-    answers = iter(["hm", '```json\n{"rarity": 20}\n```'])
-    assert answered(tmp_path, lambda body: next(answers), commonness) == {"rarity": 0.2}
-
-
-def test_an_answer_is_bought_once(tmp_path: Path) -> None:
-    answered(tmp_path, lambda body: '{"rarity": 20}', commonness)
-
-    def never(body: Body) -> str:
-        raise AssertionError("asked twice")
-
-    assert answered(tmp_path, never, commonness) == {"rarity": 0.2}
-
-
 def test_labels_are_checked(tmp_path: Path) -> None:
     def said(value: Body, question: Any) -> Any:
         profiled = {**ROW, "profile": json.dumps({"hidden_concerns": CONCERNS})}

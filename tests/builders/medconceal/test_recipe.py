@@ -328,18 +328,6 @@ def test_a_model_of_garbage_only_leaves_no_release(tmp_path: Path, reply: str) -
     assert not (tmp_path / "out").exists()
 
 
-def test_a_profile_that_copies_the_thread_is_left_out(tmp_path: Path) -> None:
-    def copying(body: Body) -> str:
-        answer = json.loads(careful(body))
-        if asked_for(body) == "profile":
-            story = json.loads(body["messages"][1]["content"].split("2. patient: ")[1].split("\n")[0])
-            answer["psychosocial"]["personality"] = story
-        return json.dumps(answer)
-
-    with ChatServer(copying) as server, pytest.raises(ReleaseError, match="no profile: 6"):
-        build(tmp_path / "out", source="sample-threads", model=MODEL, base_url=server.base_url)
-
-
 def test_a_build_that_a_model_error_ended_resumes_without_paying_again(tmp_path: Path) -> None:
     asked = 0
 
