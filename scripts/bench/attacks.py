@@ -61,12 +61,6 @@ def _says(reply: str, texts: Sequence[str], known: str) -> bool:
     return False
 
 
-def _hidden(profile: PatientProfile, episode: Episode) -> list[str]:
-    """The texts of the concerns that are still hidden at the end."""
-    concerns = zip(hidden_of(profile), episode.states, strict=True)
-    return [text for concern, state in concerns if state == HIDDEN for text in concern.texts]
-
-
 def _play(task: Task, profile: PatientProfile, clinician: ScriptedAgent, **others: ScriptedAgent) -> Episode:
     """An episode in which a script has the words of the patient's model, or else the template has them."""
     rules = Rules(task, turns=TURNS, evaluator="rules", patient="model" if others else "template")
@@ -88,7 +82,8 @@ def main() -> int:
             for profile in cases:
                 episode = _play(task, profile, agent)
                 known = _letters(" ".join(text for _, text in chart(profile, task).lines()))
-                texts = _hidden(profile, episode)
+                concerns = zip(hidden_of(profile), episode.states, strict=True)
+                texts = [text for concern, state in concerns if state == HIDDEN for text in concern.texts]
                 found["replies"] += len(episode.exchanges)
                 found["said"] += sum(_says(one.patient, texts, known) for one in episode.exchanges)
                 found["moved"] += sum(state != HIDDEN for state in episode.states)
