@@ -124,18 +124,17 @@ class Talks(Scored):
         """Raises InputError for options that do not go together, or a role that nobody plays."""
         if self.turns not in TURNS:
             raise InputError("--turns", found=str(self.turns), expected="8 or 20")
-        if self.transcripts is None and self.evaluator is None:
-            raise InputError("--evaluator", found="no model", expected="a model, or rules")
-        for option, given in (("--clinician", self.clinician), ("--patient", self.patient)):
-            if self.transcripts is None and given is None:
-                raise InputError(option, found="no model", expected="a model, or --transcripts with dialogues to score")
-            if self.transcripts is not None and given is not None:
-                raise InputError(
-                    option, found=given, expected="no clinician or patient: the dialogues of --transcripts are finished"
-                )
-        if self.transcripts is not None and self.turns != Talks.turns:
-            found = str(self.turns)
-            raise InputError("--turns", found=found, expected="none: the dialogues of --transcripts are finished")
+        if self.transcripts is not None:
+            given = (
+                ("--clinician", self.clinician, None),
+                ("--patient", self.patient, None),
+                ("--turns", self.turns, Talks.turns),
+            )
+            _refuse("the dialogues of --transcripts are finished", *given)
+        elif lacking := [role for role, name in self.names.items() if name is None]:
+            word = f" or {_UNPLAYED[lacking[0]]}" if lacking[0] in _UNPLAYED else ""
+            expected = f"a model{word}, or --transcripts with dialogues to score"
+            raise InputError(f"--{lacking[0]}", found="no model", expected=expected)
 
 
 @options_of(Talks)
@@ -171,7 +170,8 @@ def run_task(task: Task, options: Scored) -> None:
     made = recorded(dialogues, policy)
     asked = {role: name for role, name in names.items() if name is not None and name != _UNPLAYED.get(role)}
     if people is not None and not asked:
-        _check_unasked(options)
+        unheeded = (("--epochs", options.epochs, 1), ("--model-seed", options.model_seed, None))
+        _refuse("finished dialogues are scored without a model", *unheeded)
     roles = roles_of(asked, scripted_agent, options)
     game = _game(task, options, policy, texts) if people is None else _scoring(task, options, policy, texts, dialogues)
     played_on: Sequence[Any] = profiles[: options.limit] if people is None else dialogues
@@ -225,20 +225,17 @@ def _check_traced(options: Scored, policy: PolicyConfig, dialogues: Sequence[Tra
 
     The policy that the traces name may be given: it says where its weights come from, and the traces only its digest.
     """
-    had = "none: every dialogue has a trace, which was made with its own"
-    if options.evaluator is not None:
-        raise InputError("--evaluator", found=options.evaluator, expected=had)
-    same = {one.models.get("policy") for one in dialogues} == {policy.digest}
-    for option, given, default in (("--policy", options.policy, DEFAULT.name), ("--overlap", options.overlap, None)):
-        if given != default and not same:
-            raise InputError(option, found=str(given), expected=had)
+    had = "every dialogue has a trace, which was made with its own"
+    _refuse(had, ("--evaluator", options.evaluator, None))
+    if {one.models.get("policy") for one in dialogues} != {policy.digest}:
+        _refuse(had, ("--policy", options.policy, DEFAULT.name), ("--overlap", options.overlap, None))
 
 
-def _check_unasked(options: Scored) -> None:
-    """Raises InputError for options that change nothing if finished dialogues are scored without a model."""
-    for option, given, default in (("--epochs", options.epochs, 1), ("--model-seed", options.model_seed, None)):
+def _refuse(why: str, *options: tuple[str, object, object]) -> None:
+    """Raises InputError for an option (name, value, default) that is given, since it would change nothing."""
+    for option, given, default in options:
         if given != default:
-            raise InputError(option, found=str(given), expected="none: finished dialogues are scored without a model")
+            raise InputError(option, found=str(given), expected=f"none: {why}")
 
 
 def _warn_of_words(episodes: Sequence[Episode], policy: PolicyConfig | None) -> None:
