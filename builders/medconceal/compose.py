@@ -20,7 +20,6 @@ import yaml
 from builders.medconceal.measure import CONCERNS_PER_CASE
 from builders.medconceal.people import people
 from builders.samples.medconceal.cases import CATEGORY_OF, HERE, near, values_of, written
-from loaders.errors import InputError
 from loaders.medconceal import SPECIALTY_CASES, PatientProfile, parse_profile
 
 # MC-G30: share of each category.
@@ -36,9 +35,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def composed(count: int, *, seed: int = 0) -> list[PatientProfile]:
-    """`count` profiles, the same for the same seed. Raises: InputError if `count` is not positive."""
-    if count < 1:
-        raise InputError("--synthetic", found=str(count), expected="at least one case")
+    """`count` profiles, the same for the same seed."""
     draw = random.Random(seed)
     specialties = _shuffled(shared_out(SPECIALTY_CASES, count), draw)
     sizes = _shuffled(shared_out(CONCERNS_PER_CASE, count), draw)

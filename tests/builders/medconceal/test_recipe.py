@@ -518,7 +518,6 @@ def test_dumps_are_known_by_the_names_that_the_archives_tools_give_them(tmp_path
         ({"source": "sample-threads", "model": "scripted/down"}, "scripted/down"),
         ({"source": "sample", "decisions": (Path("missing.csv"),)}, "does not exist"),
         ({"source": "sample", "gate_text": Path("missing.txt")}, "does not exist"),
-        ({"synthetic": 0}, "at least one case"),
         ({"source": "sample-threads", "model": "scripted/echo", "since": "soon"}, "a date as 2013-07-11"),
         ({"source": "sample-threads", "model": "scripted/echo", "until": "10000-01-01"}, "a date as 2013-07-11"),
         ({"source": "sample-threads", "model": "scripted/echo", "community": "Vets"}, "of another community"),
