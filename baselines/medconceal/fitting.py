@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -74,8 +73,6 @@ class Label:
         for name, value in (("overlap", self.overlap), ("label", self.label)):
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} is {value}", "a number in [0, 1]")
-        if self.shift is not None and not math.isfinite(self.shift):
-            raise ValueError(f"shift is {self.shift}", "a finite number")
 
     @property
     def row(self) -> dict[str, Any]:

@@ -157,8 +157,6 @@ class PolicyConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} is {value!r}", f"a whole number from {least} on")
-        if not all(map(math.isfinite, (self.depth, *self.openness.values(), *self.literacy.values()))):
-            raise ValueError("a shift by openness, literacy or depth is no number", "finite numbers")
         if self.low > self.high:
             raise ValueError(f"low ({self.low}) is above high ({self.high})", "low at most as large as high")
 
