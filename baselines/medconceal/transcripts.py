@@ -123,7 +123,8 @@ def transcript_game(
 
     The evaluator is only asked about dialogues without a trace; None if there are none. With `written` the role
     `writer` reads each dialogue as the clinician saw it and writes the findings anew (the paper's row "Claude
-    summary"). `prompts` are those of `clinician.prompts`.
+    summary"). `prompts` are those of `clinician.prompts`. Raises InputError for a dialogue without a trace if there is
+    no evaluator.
     """
     texts = prompts or clinician.prompts()
 
@@ -168,6 +169,9 @@ async def _computed(
     dialogue: Transcript, ask: Ask, policy: PolicyConfig, texts: Prompts, evaluator: Evaluator | None
 ) -> Episode:
     """The episode that follows from the clinician's turns; the replies are those in the file."""
+    if evaluator is None:
+        do = "Name an evaluator with --evaluator to rate its turns"
+        raise InputError(f"dialogue {dialogue.who.encounter}", found="no trace", expected="one", do=do)
     in_play, hidden = CaseInPlay(dialogue.profile, dialogue.task, policy), hidden_of(dialogue.profile)
     for turn, reply in dialogue.turns:
         text = heard(turn)
