@@ -145,9 +145,8 @@ def evaluate(
     """
     pairs = _read(rows)
     synonyms = find_wordnet(wordnet)
-    bleu = relevance.bleu(*pairs.against)
     scores, missing = _learned(pairs, learned)
-    columns = [*_readability(pairs), *_overlap(pairs, bleu, synonyms)]
+    columns = [*_readability(pairs), *_overlap(pairs, synonyms)]
     columns += [(column, score.values) for column, score in scores]
     record = RunRecord(
         baseline="language",
@@ -167,7 +166,7 @@ def evaluate(
     for label, part in pairs.groups:
         n = part.stop - part.start
         facts: dict[str, Any] = {"split_or_group": label, "n": n, "record": record}
-        results += _counts(pairs, bleu, part, facts)
+        results += _counts(pairs, part, facts)
         clusters = pairs.articles[part] if pairs.articles else None
         table = np.column_stack([values[part] for _, values in columns])
         bootstrap = bootstrap_means(table, resamples=resamples, seed=seed, clusters=clusters)
@@ -267,10 +266,10 @@ def _remarks(pairs: _Pairs, part: slice) -> dict[str, str]:
     return found
 
 
-def _overlap(pairs: _Pairs, bleu: relevance.Bleu, wordnet: WordNet | None) -> Iterator[tuple[_Column, Floats]]:
+def _overlap(pairs: _Pairs, wordnet: WordNet | None) -> Iterator[tuple[_Column, Floats]]:
     synonyms = f"synonyms of {wordnet.name}" if wordnet else f"no synonyms: no WordNet here ({HOW_TO_GET_WORDNET})"
     for name, note, values in (
-        ("BLEU-4", "mean over pairs, one added to the counts of 2- to 4-grams", bleu.sentences),
+        ("BLEU-4", "mean over pairs, one added to the counts of 2- to 4-grams", relevance.bleu(*pairs.against)),
         ("ROUGE-L", "F1 of stemmed words", relevance.rouge_l(*pairs.against)),
         ("METEOR", f"exact words, stems, {synonyms}", relevance.meteor(*pairs.against, wordnet)),
     ):
@@ -289,7 +288,7 @@ def _learned(pairs: _Pairs, learned: Mapping[str, Metric]) -> tuple[list[tuple[_
     return scores, missing
 
 
-def _counts(pairs: _Pairs, bleu: relevance.Bleu, part: slice, facts: Mapping[str, Any]) -> Iterator[Result]:
+def _counts(pairs: _Pairs, part: slice, facts: Mapping[str, Any]) -> Iterator[Result]:
     """The numbers that are not means over captions: counts, the vocabularies, and BLEU of the split as one corpus."""
     header = partial(_in_table_1, row="Dataset", setting="header", column="N", unit="pairs")
     yield header(value=float(part.stop - part.start), **facts)
@@ -298,4 +297,5 @@ def _counts(pairs: _Pairs, bleu: relevance.Bleu, part: slice, facts: Mapping[str
         words = float(len(readability.vocabulary(captions[part])))
         yield vocabulary(setting=register, value=words, direction="down", **facts)
     corpus = partial(_in_table_2, column="BLEU-4 (corpus)", note="all pairs as one corpus; not in the paper")
-    yield corpus(value=relevance.corpus_bleu(bleu.counts[part]), unit="percent", **facts)
+    lay, expert = (side[part] for side in pairs.against)
+    yield corpus(value=relevance.corpus_bleu(lay, expert), unit="percent", **facts)

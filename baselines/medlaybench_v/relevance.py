@@ -3,9 +3,8 @@
 The hypothesis is the lay caption, the reference the expert caption; every value is in percent. The paper names no
 implementation; these are the choices made here:
 
-- BLEU-4 of one pair: cased, tokens of mteval-13a, one added to the matches and totals of 2- to 4-grams (Lin and Och).
-  `sacrebleu.BLEU(smooth_method="add-k", smooth_value=1)` gives the same values, whatever its `effective_order`: with
-  one added no order is empty. BLEU-4 of a corpus: sacrebleu's defaults.
+- BLEU-4: sacrebleu's, cased, tokens of mteval-13a; of one pair with one added to the matches and totals of 2- to
+  4-grams (Lin and Och), of a corpus with its defaults.
 - ROUGE-L: F1 with stemmed tokens. `rouge_score.RougeScorer(["rougeL"], use_stemmer=True)` gives the same values.
 - METEOR: NLTK's `single_meteor_score` itself (alpha 0.9, beta 3, gamma 0.5) on the tokens of mteval-13a, because NLTK's
   own tokenizer needs data that has to be downloaded; stems and synonyms are looked up once. Matches are exact words,
@@ -15,9 +14,7 @@ implementation; these are the choices made here:
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from types import SimpleNamespace
@@ -37,28 +34,21 @@ _ROUGE_TOKEN = re.compile(r"[a-z0-9]+")
 NO_SYNONYMS = SimpleNamespace(synsets=lambda word: ())  # stands for WordNet on a machine without one
 
 
-@dataclass(frozen=True)
-class Bleu:
-    """BLEU-4 of every pair in percent, shape (pairs,), and the counts it is made of, for `corpus_bleu`: (pairs, 10)."""
-
-    sentences: NDArray[np.float64]
-    counts: NDArray[np.int64]
-
-
-def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> Bleu:
-    """BLEU-4 of every pair.
+def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.float64]:
+    """BLEU-4 of every pair in percent, shape (pairs,).
 
     Raises MissingExtra when sacrebleu is not installed.
     """
-    metric, tokens = _sacrebleu(), _tokenizer()
-    counts = [_bleu_counts(tokens(said), tokens(wanted)) for said, wanted in zip(hypotheses, references, strict=True)]
-    values = [_bleu_value(metric, pair, smooth_method="add-k", smooth_value=1) for pair in counts]
-    return Bleu(np.array(values), np.array(counts, dtype=np.int64).reshape(-1, 10))
+    # With one added no order is empty: `effective_order` changes nothing, but its absence would be warned of.
+    metric = _sacrebleu()(smooth_method="add-k", smooth_value=1, effective_order=True)
+    pairs = zip(hypotheses, references, strict=True)
+    return np.array([metric.sentence_score(said, [wanted]).score for said, wanted in pairs], dtype=np.float64)
 
 
-def corpus_bleu(counts: NDArray[np.int64]) -> float:
-    """BLEU-4 in percent of pairs taken as one corpus, from their counts (pairs, 10), smoothed as sacrebleu does."""
-    return _bleu_value(_sacrebleu(), counts.sum(axis=0).tolist(), smooth_method="exp")
+def corpus_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
+    """BLEU-4 in percent of pairs taken as one corpus."""
+    # Without `force`, spaces before full stops are warned of.
+    return float(_sacrebleu()(force=True).corpus_score(hypotheses, [references]).score)
 
 
 def rouge_l(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.float64]:
@@ -110,23 +100,6 @@ def _sacrebleu() -> Any:
     return BLEU
 
 
-def _bleu_counts(hypothesis: list[str], reference: list[str]) -> list[int]:
-    """Length of either, then matched and total n-grams of the hypothesis for n = 1 to 4."""
-    correct, total = [], []
-    for order in range(1, 5):
-        wanted = Counter(zip(*(reference[start:] for start in range(order)), strict=False))
-        found = Counter(zip(*(hypothesis[start:] for start in range(order)), strict=False))
-        correct.append(sum(min(found[ngram], wanted[ngram]) for ngram in found.keys() & wanted.keys()))
-        total.append(max(0, len(hypothesis) - order + 1))
-    return [len(hypothesis), len(reference), *correct, *total]
-
-
-def _bleu_value(metric: Any, counts: list[int], **smoothing: Any) -> float:
-    hypothesis_length, reference_length, *ngrams = counts
-    score = metric.compute_bleu(ngrams[:4], ngrams[4:], hypothesis_length, reference_length, **smoothing).score
-    return float(score)
-
-
 @cache
 def _tokenizer() -> Callable[[str], list[str]]:
     """mteval-13a as sacrebleu applies it to a segment, each distinct run of non-space characters tokenized once.
@@ -134,7 +107,7 @@ def _tokenizer() -> Callable[[str], list[str]]:
     The rules look at a character and its neighbours only, so runs are independent, except where a line end or an entity
     is rewritten first: such a segment is tokenized as a whole.
     """
-    with MissingExtra.needed("language", purpose="BLEU and METEOR"):
+    with MissingExtra.needed("language", purpose="METEOR"):
         from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
     tokenize: Callable[[str], str] = Tokenizer13a()
 

@@ -1,4 +1,4 @@
-"""Readability, BLEU, ROUGE-L and METEOR beside textstat, sacrebleu, rouge-score and NLTK: equal values, and the time.
+"""Readability, ROUGE-L and METEOR beside textstat, rouge-score and NLTK: equal values, and the time.
 
     python -m scripts.bench.language captions.csv
 
@@ -92,17 +92,6 @@ def textstat_values(captions: Sequence[str]) -> Values:
     return dict(zip(formulas, np.array(rows, np.float64).reshape(-1, len(formulas)).T, strict=True))
 
 
-def sacrebleu_values(hypotheses: Sequence[str], references: Sequence[str]) -> Values:
-    """BLEU-4 by sacrebleu: of every pair with one added to the counts of 2- to 4-grams, and of the corpus."""
-    from sacrebleu.metrics import BLEU
-
-    metric = BLEU(smooth_method="add-k", smooth_value=1, effective_order=True)
-    pairs = zip(hypotheses, references, strict=True)
-    sentences = [metric.sentence_score(hypothesis, [reference]).score for hypothesis, reference in pairs]
-    corpus = BLEU().corpus_score(hypotheses, [references]).score
-    return {"BLEU-4": np.array(sentences), "BLEU-4 (corpus)": np.array([corpus])}
-
-
 def rouge_score_values(hypotheses: Sequence[str], references: Sequence[str]) -> Values:
     """ROUGE-L F1 by rouge-score, stemmed, in percent."""
     from rouge_score.rouge_scorer import RougeScorer
@@ -155,14 +144,10 @@ def compare(name: str, reference: Callable[[], Values], ours: Callable[[], Value
 def run(captions: Sequence[str], wordnet_folder: Path | None) -> Iterator[Comparison]:
     """All comparisons on these captions, one after the other."""
 
-    def own_bleu() -> Values:
-        value = relevance.bleu(hypotheses, captions)
-        return {"BLEU-4": value.sentences, "BLEU-4 (corpus)": np.array([relevance.corpus_bleu(value.counts)])}
-
     def own_meteor() -> Values:
         return {"METEOR": relevance.meteor(hypotheses, captions, wordnet)}
 
-    for name in ("textstat", "sacrebleu.metrics", "rouge_score.rouge_scorer", "nltk.translate.meteor_score"):
+    for name in ("textstat", "rouge_score.rouge_scorer", "nltk.translate.meteor_score"):
         import_module(name)  # what is missing is told before minutes have passed
     hypotheses = changed(captions, seed=0)
     with cmudict_for_textstat():
@@ -173,7 +158,6 @@ def run(captions: Sequence[str], wordnet_folder: Path | None) -> Iterator[Compar
         yield compare(
             "textstat: five formulas", lambda: textstat_values(captions), lambda: readability.measure(captions)
         )
-    yield compare("sacrebleu: BLEU-4", lambda: sacrebleu_values(hypotheses, captions), own_bleu)
     yield compare(
         "rouge-score: ROUGE-L",
         lambda: rouge_score_values(hypotheses, captions),

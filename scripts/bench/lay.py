@@ -102,7 +102,7 @@ def _measured(pairs: Pairs) -> list[str]:
     n = len(pairs.said)
     copied = sum(said.rstrip(".") == expert.rstrip(".") for said, expert in zip(pairs.said, pairs.expert, strict=True))
     against = [
-        f"{bleu(pairs.said, pairs.expert).sentences.mean():.2f}",
+        f"{bleu(pairs.said, pairs.expert).mean():.2f}",
         f"{rouge_l(pairs.said, pairs.expert).mean():.2f}",
         f"{copied:,}",
     ]
