@@ -2,7 +2,7 @@
 
     space = measure(made.texts["expert"].rows(), made.texts["layman"].rows(), split["modality"])
     results = evaluate(space, record=record, model="BiomedCLIP")
-    figure = {"histograms": histograms(space), "projection": project(expert, layman, split["modality"]).figure()}
+    figure = {"histograms": histograms(space), "projection": project(expert, layman, split["modality"])}
 
 Cosine similarity and Euclidean distance of the L2-normalised embeddings, by modality, and a t-SNE projection. For unit
 vectors one determines the other: the paper's distances of 0.05 to 0.07 are cosines of 0.9976 to 0.9988, and its
@@ -57,21 +57,6 @@ class Space:
     euclidean: Floats  # (N,), of unit vectors: from 0 to 2
     groups: Mapping[str, Ints]
     others: Mapping[str, float | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Projection:
-    """A t-SNE projection of P of the pairs into one plane; `rows` are their numbers."""
-
-    rows: Ints  # (P,)
-    modality: tuple[str, ...]  # (P,)
-    expert: Floats  # (P, 2)
-    layman: Floats  # (P, 2)
-
-    def figure(self) -> dict[str, Any]:
-        """What a figure of it shows."""
-        planes = {"expert": self.expert.tolist(), "layman": self.layman.tolist()}
-        return {"rows": self.rows.tolist(), "modality": list(self.modality), **planes}
 
 
 def measure(expert: _Array, layman: _Array, modality: Sequence[str]) -> Space:
@@ -171,8 +156,9 @@ def histograms(space: Space, *, bins: int = 50) -> dict[str, Any]:
 
 def project(
     expert: _Array, layman: _Array, modality: Sequence[str], *, points: int = 2000, seed: int = 0
-) -> Projection:
-    """t-SNE of both captions of `points` pairs drawn by the seed (of all, if there are fewer), in one plane.
+) -> dict[str, Any]:
+    """t-SNE of both captions of `points` pairs drawn by the seed (of all, if there are fewer), in one plane, as JSON:
+    `rows` are the numbers of these pairs, then their modality and the places of either caption.
 
     One fit for both registers, since two separate ones could not be compared; in one thread, so that the number of
     threads cannot change a point: 2,000 pairs take about half a minute.
@@ -196,8 +182,8 @@ def project(
     fit = TSNE(init="pca", random_state=seed, perplexity=min(30.0, (len(vectors) - 1) / 3), n_jobs=1)
     with threadpool_limits(limits=1):
         plane = fit.fit_transform(vectors).astype(np.float64)
-    half = len(drawn)
-    return Projection(drawn, tuple(names[drawn].tolist()), plane[:half], plane[half:])
+    planes = {"expert": plane[: len(drawn)].tolist(), "layman": plane[len(drawn) :].tolist()}
+    return {"rows": drawn.tolist(), "modality": names[drawn].tolist(), **planes}
 
 
 def _names(modality: Sequence[str]) -> NDArray[np.str_]:

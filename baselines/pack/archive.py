@@ -28,7 +28,7 @@ from baselines.threemdbench.consultation.cases import ORIGINALS, PICTURES
 from loaders.errors import InputError
 from loaders.files.disk import replacing, sweep, writing
 from loaders.files.opening import TooLong, open_file, read_file, refuse_other
-from loaders.files.paths import is_folder, is_hidden, is_inside, is_there, resolved
+from loaders.files.paths import is_file, is_folder, is_hidden, is_inside, is_there, resolved
 from loaders.files.places import command_without_places
 from loaders.files.texts import is_text
 from loaders.models.answers import PRIVATE, STORE
@@ -142,20 +142,11 @@ def _sorted_out(run: Path, without: Sequence[str]) -> tuple[list[str], list[str]
             if not is_text(name.as_posix()):
                 found, expected = "has a name that is not UTF-8", "a name that an archive can hold"
                 raise InputError(path, found=found, expected=expected, do="Rename it, or take it away")
-            if found := _astray(path, run):
-                do = f"Take it away, or leave it out: --without {name}"
+            if not is_file(path) or not is_inside(path, run):
+                found, do = "is no file, or leads out of the run", f"Take it away, or leave it out: --without {name}"
                 raise InputError(path, found=found, expected="files of the run", do=do)
             kept.append(name.as_posix())
     return sorted(set(left_out)), kept
-
-
-def _astray(path: Path, run: Path) -> str:
-    """Why what is there does not belong to the run; empty if it does."""
-    if not is_there(path):
-        return "is a link that leads nowhere"
-    if not is_inside(path, run):
-        return "leads out of the folder"
-    return "is a link to a folder" if is_folder(path) else ""
 
 
 def _look_through(run: Path, names: Sequence[str], made: dict[str, bytes], secrets: Secrets) -> None:

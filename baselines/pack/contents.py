@@ -30,9 +30,14 @@ MOST_BYTES = 1 << 30
 _MOST_DEPTH = 5
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
-# Formats whose texts cannot be extracted here: 7z, RAR, PDF, LZ4, and Zstandard if no package reads it.
+# Formats whose texts cannot be extracted here: 7z, RAR, PDF, LZ4.
 _CLOSED = (b"7z\xbc\xaf", b"Rar!", b"%PDF", b"\x04\x22\x4d\x18")
-_ZSTD = b"\x28\xb5\x2f\xfd"
+_STREAMS: dict[bytes, Callable[[io.BytesIO], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
+    b"\x28\xb5\x2f\xfd": lambda data: pa.CompressedInputStream(data, "zstd"),
+}
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -107,14 +112,15 @@ def _unpacked(data: bytes, room: list[int]) -> Iterator[bytes | str]:
             yield from _columns(pa.ipc.open_stream(pa.BufferReader(data)))
     elif data.startswith(_PNG):
         yield from (_inflated(packed, room) for packed in _packed_texts(data))
-    elif data.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ", _ZSTD)):
-        with _stream(data) as stream:
+    elif data.startswith(tuple(_STREAMS)):
+        opened = next(opened for start, opened in _STREAMS.items() if data.startswith(start))
+        with opened(io.BytesIO(data)) as stream:
             yield _bounded(stream, room)
     elif zipfile.is_zipfile(io.BytesIO(data)):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             for member in archive.infolist():
                 yield member.filename
-                with _member(archive, member) as stream:
+                with archive.open(member) as stream:
                     yield _bounded(stream, room)
     elif data[257:262] == b"ustar":
         with tarfile.open(fileobj=io.BytesIO(data)) as archive_of_tar:
@@ -127,31 +133,6 @@ def _unpacked(data: bytes, room: list[int]) -> Iterator[bytes | str]:
             yield _inflated(data, room)
         except zlib.error:
             return
-
-
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
-    """A file of a ZIP archive; those of inspect_ai may use Zstandard, which Python reads from 3.14 on."""
-    if member.compress_type != 93:
-        return archive.open(member)
-    with io.BytesIO() as copy:
-        # It follows the local header, whose name and extra field have lengths of their own.
-        source: Any = archive.fp
-        source.seek(member.header_offset + 26)
-        lengths = source.read(4)
-        source.seek(int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little"), io.SEEK_CUR)
-        copy.write(source.read(member.compress_size))
-        return _stream(copy.getvalue())
-
-
-def _stream(data: bytes) -> Any:
-    source = io.BytesIO(data)
-    if data.startswith(b"\x1f\x8b"):
-        return gzip.open(source)
-    if data.startswith(b"BZh"):
-        return bz2.open(source)
-    if data.startswith(_ZSTD):
-        return pa.CompressedInputStream(pa.BufferReader(data), "zstd")
-    return lzma.open(source)
 
 
 def _packed_texts(data: bytes) -> Iterator[bytes]:

@@ -36,7 +36,7 @@ class _Panel:
 
 
 PROJECTIONS = "figure-a3.json"
-"""Name of the file of a run folder that holds, by model, {"projection": …} as `embedding_space.Projection.as_json`."""
+"""Name of the file of a run folder that holds, by model, {"projection": …} as `embedding_space.project` makes it."""
 
 
 def figures(view: TableView, runs: Sequence[FinishedRun] = ()) -> list[Figure]:

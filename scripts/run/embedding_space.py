@@ -71,6 +71,6 @@ def _scored(
         results += evaluate(space, record=record, model=name, articles=rows.articles)
         drawn[name] = {"histograms": histograms(space)}
         if projection:
-            placed = project(expert, layman, rows.modality, points=record.options["points"], seed=seed)
-            drawn[name]["projection"] = placed.figure()
+            points = record.options["points"]
+            drawn[name]["projection"] = project(expert, layman, rows.modality, points=points, seed=seed)
     return Rescored([*results, *all_models(results, record=record)], {FIGURE: drawn})

@@ -438,7 +438,7 @@ def test_a_file_with_a_hidden_text_is_refused_or_left_out(
     archive = tmp_path / "run.zip"
     assert execute(["pack", str(run), "-o", str(archive)]) == 2
     said = " ".join(capsys.readouterr().err.split())
-    assert "a hidden text stands in notes/mine.txt, shared.eval" in said and secret not in said
+    assert "a hidden text stands in notes/mine.txt" in said and secret not in said
     assert "--without notes/mine.txt --without shared.eval --without paper.pdf" in said and not archive.exists()
     without = [word for name in ("notes", "shared.eval", "paper.pdf") for word in ("--without", name)]
     assert execute(["pack", str(run), "-o", str(archive), *without]) == 0
