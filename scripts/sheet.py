@@ -39,26 +39,20 @@ def command(
 
     Examples: `bedside sheet runs/mine -o study/sheet.csv`, `bedside sheet runs/3mdbench --raters 2 -o study/sheet.csv`
     """
-    if is_file(Path(release)):
-        written = _captions(load("medlaybench-v", split, source=release), out, pairs, raters=raters or 3, seed=seed)
-        return _tell(written)
-    folder = resolve(release)
-    manifest = Manifest.read(folder)
-    if manifest.corpus not in _WRITERS:
-        raise InputError(release, found=f"a release of {manifest.corpus}", expected=f"one of {' or '.join(_WRITERS)}")
-    rows = load(manifest.corpus, split, source=folder)
-    written = _WRITERS[manifest.corpus](rows, out, pairs, raters=raters or 3, seed=seed, stand_in=manifest.stand_in)
-    _tell(written)
-
-
-def _tell(written: list[Path]) -> None:
-    for path in written:
+    corpus, source = "medlaybench-v", Path(release)
+    stand_in: str | None = None
+    if not is_file(source):
+        source = resolve(release)
+        manifest = Manifest.read(source)
+        corpus, stand_in = manifest.corpus, manifest.stand_in
+    if corpus not in _WRITERS:
+        raise InputError(release, found=f"a release of {corpus}", expected=f"one of {' or '.join(_WRITERS)}")
+    rows = load(corpus, split, source=source)
+    for path in _WRITERS[corpus](rows, out, pairs, raters=raters or 3, seed=seed, stand_in=stand_in):
         output.print(f"  {path}")
 
 
-def _captions(
-    rows: Any, out: Path, pairs: int | None, *, raters: int, seed: int, stand_in: str | None = None
-) -> list[Path]:
+def _captions(rows: Any, out: Path, pairs: int | None, *, raters: int, seed: int, stand_in: str | None) -> list[Path]:
     pairs = pairs or 100
     texts = rows.remove_columns("image")
     written = write_sheets(texts, out, pairs=pairs, raters=raters, seed=seed, stand_in=stand_in)

@@ -36,9 +36,6 @@ GREEN_MODEL = "StanfordAIMI/GREEN-radllama2-7b"
 BERTSCORE_MODEL = "microsoft/deberta-xlarge-mnli"
 BERTSCORE_LAYERS = 40  # the layer that the package's authors tuned for this model
 
-_ARCHITECTURES = ("bert", "deberta")
-_NO_LIMIT = 10**9  # a tokenizer without a maximum length reports 10**30
-
 
 @dataclass(frozen=True)
 class Scores:
@@ -186,8 +183,8 @@ class BertScore:
     rounding. One difference is deliberate: padding never takes part in a match, so a pair's value does not depend on
     the pairs it shares a batch with.
 
-    Raises ModelError when the weights are not on this machine or are not a BERT or DeBERTa encoder of at least `layers`
-    layers, MissingExtra without torch and transformers.
+    Another `model` has to be a BERT or DeBERTa encoder. Raises ModelError when the weights are not on this machine,
+    MissingExtra without torch and transformers.
     """
 
     def __init__(self, model: str = BERTSCORE_MODEL, *, layers: int = BERTSCORE_LAYERS) -> None:
@@ -197,17 +194,12 @@ class BertScore:
             from transformers import AutoModel, AutoTokenizer
         self._tokenizer: Any = _loaded(lambda: AutoTokenizer.from_pretrained(folder), model)
         encoder: Any = _loaded(lambda: AutoModel.from_pretrained(folder, dtype=torch.float32), model)
-        config = encoder.config
-        if config.model_type not in _ARCHITECTURES:
-            raise ModelError(model, found=f"a {config.model_type} model", expected=" or ".join(_ARCHITECTURES))
-        if not 0 < layers <= config.num_hidden_layers:
-            raise ModelError(model, found=f"{config.num_hidden_layers} layers", expected=f"layer {layers} among them")
         encoder.encoder.layer = encoder.encoder.layer[:layers]
         self._torch: Any = torch
         self._device = "cuda" if torch.cuda.is_available() else "cpu"
         self._encoder = encoder.to(self._device).eval()
-        limit = self._tokenizer.model_max_length
-        self._limit: int = limit if limit < _NO_LIMIT else config.max_position_embeddings
+        # This model's tokenizer states no limit, which it reports as 10**30.
+        self._limit: int = min(self._tokenizer.model_max_length, encoder.config.max_position_embeddings)
         self.model = model_used(f"BERTScore, layer {layers}", model, folder)
 
     def __call__(

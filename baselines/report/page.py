@@ -54,11 +54,9 @@ def write_report(
     their own. A `public` page holds nothing that `Secrets` finds of what the cases of the runs hide, and no photo of a
     run, since its licence is unknown here. Any other page of such runs is for its owner alone, as their files are.
 
-    Raises InputError without a run, and for a public page if a run's description of itself contains a hidden text; what
-    `captions` and `sections` raise; BedsideError when the disk is full.
+    Raises InputError for a public page if a run's description of itself contains a hidden text; what `captions` and
+    `sections` raise; BedsideError when the disk is full.
     """
-    if not runs:
-        raise InputError("report", found="no run", expected="at least one folder of a finished run")
     views = tables(runs)
     results = [result for run in runs for result in run.results]
     papers = list(dict.fromkeys(view.paper for view in views))

@@ -141,20 +141,12 @@ def test_bertscore_of_an_empty_text_is_zero(encoders: Path) -> None:
 
 
 def test_bertscore_refuses_what_it_cannot_use(encoders: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"3 layers .expected layer 40 among them"):
-        BertScore(str(encoders / "bert"))
     with pytest.raises(ModelError, match="cannot be loaded"):
         BertScore(str(tmp_path))
     half = Path(shutil.copytree(encoders / "bert", tmp_path / "half"))
     (half / "model.safetensors").write_bytes((half / "model.safetensors").read_bytes()[:-100])
     with pytest.raises(ModelError, match=r"cannot be loaded: SafetensorError.* To repair: hf download"):
         BertScore(str(half), layers=1)
-    _save_tokenizer(tmp_path, 32)
-    transformers.DistilBertModel(
-        transformers.DistilBertConfig(vocab_size=40, dim=16, n_layers=1, n_heads=2)
-    ).save_pretrained(tmp_path)
-    with pytest.raises(ModelError, match=r"a distilbert model .expected bert or deberta"):
-        BertScore(str(tmp_path), layers=1)
 
 
 def test_bertscore_by_name_uses_the_cache_and_names_its_commit(

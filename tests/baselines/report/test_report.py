@@ -561,8 +561,3 @@ def test_the_command_names_what_is_missing(missing: str, tmp_path: Path, capsys:
     assert execute(["report", *arguments, "-o", str(tmp_path / "r.html")]) == 2
     shown = capsys.readouterr().err
     assert "none" in shown and "Traceback" not in shown and not (tmp_path / "r.html").exists()
-
-
-def test_no_run_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no run"):
-        write_report([], tmp_path / "r.html")
