@@ -3,18 +3,15 @@
     python -m scripts.bench.language captions.csv
 
 The second text of a pair is the caption with about half of its words exchanged for words of the next one. Times are CPU
-seconds of one process without the garbage collector, as with timeit; "first" starts with empty caches on both sides,
-"again" repeats it in the same process; reading the dictionaries is not counted. The exit code is 1 if a single value
-differs in a single bit.
+seconds of one run each in one process, with empty caches on both sides; reading the dictionaries is not counted. The
+exit code is 1 if a single value differs in a single bit.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
 import random
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,32 +25,30 @@ from baselines.medlaybench_v import readability, relevance
 from baselines.medlaybench_v.wordnet import find_wordnet
 from builders.medlaybench_v.sources import open_source
 from loaders.files.bad_rows import BadRow
-from scripts.bench.apart import Measured, Row, ended
+from scripts.bench.apart import Measured, Row, ended, fastest
 
 Values = dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One line: seconds of the reference and of Bedside, each for the first run and again; `equal` bit for bit."""
+    """One line: seconds of the reference and of Bedside; `equal` bit for bit."""
 
     name: str
-    reference: list[float]
-    ours: list[float]
+    reference: float
+    ours: float
     equal: bool
     means: dict[str, float]
 
     @property
-    def faster(self) -> list[float]:
-        return [reference / ours for reference, ours in zip(self.reference, self.ours, strict=True)]
+    def faster(self) -> str:
+        return f"{self.reference / self.ours:.1f}× faster"
 
     def line(self) -> str:
         """The line as it is printed."""
-        first, again = self.faster
         means = " ".join(f"{column} {mean:.4f}" for column, mean in self.means.items())
         verdict = "equal" if self.equal else "DIFFERENT"
-        times = f"{self.reference[0]:7.2f} s {self.ours[0]:7.2f} s"
-        return f"{self.name:<28} {times}   first {first:5.1f}x   again {again:5.1f}x   {verdict:<9} {means}"
+        return f"{self.name:<28} {self.reference:7.2f} s {self.ours:7.2f} s   {self.faster}   {verdict:<9} {means}"
 
 
 @contextmanager
@@ -126,19 +121,12 @@ def changed(captions: Sequence[str], seed: int) -> list[str]:
 
 
 def compare(name: str, reference: Callable[[], Values], ours: Callable[[], Values]) -> Comparison:
-    """Two runs of either side; the values of both runs have to agree."""
-    times: dict[Callable[[], Values], list[float]] = {reference: [], ours: []}
-    values: list[Values] = []
-    for work in (ours, reference) * 2:
-        gc.disable()
-        start = time.process_time()
-        values.append(work())
-        times[work].append(time.process_time() - start)
-        gc.enable()
-    first = values[0]
-    equal = all(np.array_equal(first[column], other[column]) for other in values[1:] for column in other)
-    means = {column: float(first[column].mean()) for column in values[1]}
-    return Comparison(name, times[reference], times[ours], equal, means)
+    found: dict[str, Values] = {}
+    works = {"ours": lambda: found.update(ours=ours()), "theirs": lambda: found.update(theirs=reference())}
+    taken = fastest(works, 1)
+    equal = all(np.array_equal(found["ours"][column], values) for column, values in found["theirs"].items())
+    means = {column: float(values.mean()) for column, values in found["theirs"].items()}
+    return Comparison(name, taken["theirs"], taken["ours"], equal, means)
 
 
 def run(captions: Sequence[str], wordnet_folder: Path | None) -> Iterator[Comparison]:
@@ -198,14 +186,14 @@ def main(arguments: Sequence[str]) -> Measured:
     captions = captions_of(options.captions)
     versions = readability.versions() | relevance.versions()
     print(f"{len(captions):,} captions; {', '.join(f'{name} {number}' for name, number in versions.items())}")
-    print(f"{'':<28} reference      ours   CPU time of the first run; how many times faster")
+    print(f"{'':<28} reference      ours   CPU time; how many times faster")
     rows, right = [], True
     for comparison in run(captions, options.wordnet):
         print(comparison.line(), flush=True)
         right &= comparison.equal
         named = _ROWS.get(comparison.name.partition(":")[0])
         if named and comparison.equal:
-            rows.append(Row(*named, f"{comparison.faster[0]:.1f}× faster"))
+            rows.append(Row(*named, comparison.faster))
     return Measured(rows, right)
 
 

@@ -274,7 +274,7 @@ def test_the_benchmark_compares_all_three_tools(tmp_path: Path, capsys: pytest.C
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("40 captions; textstat 0.7.")
     assert [line.partition(":")[0] for line in lines[2:]] == ["textstat", "rouge-score", "nltk"]
-    assert all(" equal " in line and "first" in line and "again" in line for line in lines[2:])
+    assert all(" equal " in line for line in lines[2:])
 
 
 def test_the_benchmark_sees_one_differing_bit() -> None:
