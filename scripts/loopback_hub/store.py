@@ -1,7 +1,7 @@
 """What the loopback Hub stores: repositories with content-addressed commits, refs and large objects.
 
-Ids are git's own (blobs, trees, commits); large objects are stored by SHA-256, per repository as on the real Hub.
-Everything is in memory.
+Ids of files are git's own; large objects are stored by SHA-256, per repository as on the real Hub. Everything is in
+memory.
 """
 
 from __future__ import annotations
@@ -92,27 +92,10 @@ class Repo:
             commit = self.commits[commit.parents[0]]
 
 
-def folders(tree: Tree) -> dict[str, str]:
-    """Every folder of a commit ("" is the root) with the id of its git tree."""
-    children: dict[str, dict[str, str]] = {"": {}}
-    for path, entry in tree.items():
-        for above in PurePosixPath(path).parents:
-            children.setdefault("" if str(above) == "." else str(above), {})
-        folder, _, name = path.rpartition("/")
-        children[folder][name] = f"100644 {entry.blob}"
-    ids: dict[str, str] = {}
-    for folder in sorted(children, key=lambda name: (name.count("/") + bool(name), name), reverse=True):
-        # git sorts a folder as if its name ended in a slash.
-        rows = sorted(children[folder].items(), key=lambda row: row[0] + "/" * row[1].startswith("40000"))
-        body = b""
-        for name, row in rows:
-            mode, _, oid = row.partition(" ")
-            body += f"{mode} {name}\0".encode() + bytes.fromhex(oid)
-        ids[folder] = git_id("tree", body)
-        if folder:
-            parent, _, name = folder.rpartition("/")
-            children[parent][name] = f"40000 {ids[folder]}"
-    return ids
+def folders(tree: Tree) -> set[str]:
+    """Every folder of a commit; "" is the root."""
+    above = {str(folder) for path in tree for folder in PurePosixPath(path).parents}
+    return above - {"."} | {""}
 
 
 class Store:
@@ -141,7 +124,8 @@ class Store:
         parents = [repo.branches[branch]] if branch in repo.branches else []
         moment = EPOCH + timedelta(seconds=len(repo.commits))
         stamp = f"{author} <{author}@loopback> {int(moment.timestamp())} +0000"
-        lines = [f"tree {folders(tree)['']}", *(f"parent {parent}" for parent in parents)]
+        files = (f"{entry.blob} {path}" for path, entry in sorted(tree.items()))
+        lines = [*files, *(f"parent {parent}" for parent in parents)]
         text = "\n".join([*lines, f"author {stamp}", f"committer {stamp}", "", title, "", message])
         commit = Commit(
             git_id("commit", text.encode()), parents, tree, title, message, author, f"{moment:%Y-%m-%dT%H:%M:%S.000Z}"

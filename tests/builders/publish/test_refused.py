@@ -64,8 +64,9 @@ def test_a_folder_that_is_not_its_manifest_is_never_sent(
     assert hub.requests == []
 
 
-def test_a_card_that_the_hub_refuses_commits_nothing(publisher: Publisher, tmp_path: Path) -> None:
-    message = publisher.fails(make_release(tmp_path / "release", card="---\nlicense: mit\n\n# Not closed\n"))
+def test_a_card_that_the_hub_refuses_commits_nothing(hub: FaultyHub, publisher: Publisher, release: Path) -> None:
+    hub.answer("POST", "/validate-yaml", b'{"errors": [{"message": "not closed"}], "warnings": []}', 400)
+    message = publisher.fails(release)
     assert "README.md" in message
     assert "Fix the card" in message
     assert publisher.commits() == ["initial commit"]
