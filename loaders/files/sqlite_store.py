@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from loaders.errors import BedsideError, InputError
-from loaders.files.disk import make_folder, scratch
+from loaders.files.disk import make_folder, scratch, write_first
 from loaders.files.opening import open_file
 from loaders.files.paths import is_there
 
@@ -137,14 +136,7 @@ class SqliteStore:
                 connection.execute(self.TABLE)
                 for pragma in self.PRAGMAS:
                     connection.execute(f"PRAGMA {pragma}")
-            self._keep_private(fresh)
-            try:
-                os.link(fresh, path)
-            except FileExistsError:
-                pass  # another process was first
-            except OSError:  # a file system without hard links
-                if not is_there(path):
-                    fresh.rename(path)
+            write_first(path, fresh.read_bytes(), private=self.PRIVATE)
 
     def _keep_private(self, path: Path) -> None:
         """SQLite gives the files that it creates beside this one the same mode."""

@@ -36,7 +36,6 @@ from typing import Any, ClassVar, Self, TypeVar, Unpack
 
 from loaders.errors import InputError
 from loaders.files.disk import private_folder
-from loaders.files.paths import is_there
 from loaders.files.records import from_json
 from loaders.files.sqlite_store import SqliteStore
 from loaders.models.answer_logs import Row, ended, forget, rows_of, units_of
@@ -221,12 +220,6 @@ CREATE TABLE answers (
         with self.explained():
             return {model: (read, written) for model, read, written in self.connection.execute(asked)}
 
-    def rename(self, old: str, request: str, new: str) -> None:
-        """Keep the answer to a request, by its digest, as that to another (`request_of`), unless there is one."""
-        with self.explained():
-            renamed = "UPDATE OR IGNORE answers SET digest = ?, request = ? WHERE digest = ?"
-            self.connection.execute(renamed, (new, request, old))
-
     async def _stored(self, digest: str) -> Answer | None:
         return self._read(digest)
 
@@ -300,18 +293,8 @@ def parts_of(path: Path) -> Path:
 
 
 def store_of(run: Path) -> Path:
-    """The place of a run's answers in its private folder; those of an earlier version are moved there first.
-
-    Raises: what opening the store raises; InputError while another process uses it in its old place, and for a folder
-    that may not be created.
-    """
-    old, new = run / STORE, private_folder(run / PRIVATE) / STORE
-    if is_there(old) and not is_there(new):
-        AnswerStore(old).close()  # merges the write-ahead log, so that one file is left
-        if is_there(old.with_name(f"{STORE}-wal")):
-            raise InputError(old, found="another run uses it", expected="one run at a time", do="Wait for it to end")
-        old.rename(new)
-    return new
+    """The place of a run's answers in its private folder. Raises: InputError for a folder that may not be created."""
+    return private_folder(run / PRIVATE) / STORE
 
 
 async def gather_bounded(

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import Annotated, Unpack
+from typing import Annotated
 
 import typer
 
-from baselines.dialogue.game import Asking as Asked
-from baselines.dialogue.game import Game, ScriptedAgent, with_decoding
+from baselines.dialogue.game import ScriptedAgent
 from baselines.dialogue.played import DIALOGUES, PlayedCase
-from baselines.dialogue.playing import Player, Scripted, request_name
 from baselines.medlaybench_v.captioning import (
     ROLE,
     Captions,
-    Pair,
-    Pairs,
     captioning_game,
     evaluate,
     read_captions,
@@ -29,8 +22,6 @@ from baselines.medlaybench_v.captioning import (
 )
 from baselines.results.run import DataUsed, RunRecord
 from loaders.files.paths import is_there
-from loaders.models.answers import PRIVATE, STORE, AnswerStore, request_of, store_of
-from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.scripted_chat import script_named
 from loaders.opened import open_data
 from scripts.run.play import Asking, MaxInvalid, play, record_of, roles_of
@@ -76,7 +67,6 @@ def command(options: Captioning) -> None:
         chosen = read_pairs(rows, data, n=options.pairs, sample_seed=options.sample_seed)
     game = captioning_game(texts)
     roles = roles_of({ROLE: options.model}, _agent, options)
-    asyncio.run(_bring_over(options.out, with_decoding(game, roles.decoding), chosen, roles.players[ROLE]))
     played = play(game, chosen.rows, roles, options, title=f"{options.model}: captions")
     record = record_of(
         "captioning", played, options, opened, facts={}, texts=texts, reasons=(opened.stand_in, played.stand_in)
@@ -87,31 +77,6 @@ def command(options: Captioning) -> None:
     finish(options.out, results, printed=not silent)
     if silent:
         end_as_invalid(silent)
-
-
-async def _bring_over(out: Path, game: Game[Pair, Captions], pairs: Pairs, captioner: Player) -> None:
-    """Gives the answers that an earlier version bought, which asked without a game, the names that the game's have."""
-    if isinstance(captioner, Scripted) or not any(is_there(path) for path in (out / STORE, out / PRIVATE / STORE)):
-        return
-    with AnswerStore(store_of(out), dialogue=True) as store:
-        for pair in pairs.rows:
-            await game.play(pair, partial(_renamed, store, captioner, game, pair.image_id))
-
-
-async def _renamed(
-    store: AnswerStore,
-    captioner: ChatModel,
-    game: Game[Pair, Captions],
-    image_id: str,
-    role: str,
-    messages: Sequence[Message],
-    **how: Unpack[Asked],
-) -> Answer:
-    """Renames the answer to a request of a game, and answers nothing."""
-    asked = partial(request_of, captioner, messages, how, None, encounter=None)
-    name = request_name(game, image_id, 1, role, 0)
-    store.rename(asked(namespace="", dialogue=False)[1], *asked(namespace=name, dialogue=True))
-    return Answer("", None, None, "stop")
 
 
 def _agent(role: str, name: str) -> ScriptedAgent:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import json
 import os
@@ -21,7 +22,7 @@ from typing import Any, Unpack
 import pytest
 
 from loaders.errors import BedsideError, InputError, ModelError
-from loaders.models.answers import STORE, AnswerStore, Usage, gather_bounded, store_of
+from loaders.models.answers import AnswerStore, Usage, gather_bounded
 from loaders.models.messages import Answer, ChatModel, Decoding, Message
 from tests.parts.processes import started
 
@@ -323,19 +324,6 @@ def test_a_store_that_cannot_be_brought_over_is_left_as_it_is(request_: str, pat
         assert connection.execute("SELECT * FROM answers").fetchall() == before
 
 
-def test_the_store_of_an_earlier_version_is_not_moved_while_another_run_uses_it(tmp_path: Path) -> None:
-    with AnswerStore(tmp_path / STORE, dialogue=True) as other:
-        put(other, Paid())
-        with pytest.raises(InputError, match="another run uses it"):
-            store_of(tmp_path)
-    moved = store_of(tmp_path)
-    assert moved.is_file() and not (tmp_path / STORE).exists()
-    with AnswerStore(tmp_path / STORE, dialogue=True):  # an earlier version ran once more
-        assert store_of(tmp_path) == moved
-    with AnswerStore(moved, dialogue=True) as store:
-        assert put(store, Paid()) == "answer 1" and store.usage.replayed == 1
-
-
 # Several processes, killed processes
 
 
@@ -409,7 +397,7 @@ def test_control_c_keeps_what_is_stored(path: Path) -> None:
 
 def test_a_file_system_without_hard_links(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
-        raise PermissionError("no hard links here")
+        raise PermissionError(errno.EPERM, "no hard links here")
 
     monkeypatch.setattr(os, "link", refuse)
     for _ in range(2):

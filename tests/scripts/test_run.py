@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import replace
 from importlib.metadata import version
@@ -15,14 +14,11 @@ import pytest
 
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.medconceal.policy import DEFAULT
-from baselines.medlaybench_v.captioning import Captions, read_pairs, read_prompts
-from baselines.results.run import DataUsed, read_run
+from baselines.medlaybench_v.captioning import Captions
+from baselines.results.run import read_run
 from builders import recipe as recipes
 from builders.medlaybench_v import recipe
 from loaders.files.records import to_json
-from loaders.models.answers import AnswerStore, store_of
-from loaders.models.chat import open_model
-from loaders.models.messages import Message
 from loaders.opened import open_data
 from scripts.cli import execute
 from scripts.run.confirmation import _warn_of_words
@@ -283,24 +279,6 @@ def test_a_table_of_captions_lacks_no_pair_unless_it_may(
         sent = len(server.requests)
         assert run(*line) == 0 and len(server.requests) == sent + 2
     assert read_run(tmp_path / "run")[0].options["pairs"] == 5
-
-
-def test_captions_that_an_earlier_version_has_bought_are_not_bought_again(
-    captions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LOCAL_API_KEY", "none")
-    opened, texts = open_data(str(captions), split="test"), read_prompts().texts
-    rows = read_pairs(opened.splits["test"], DataUsed.of(opened), n=4).rows
-    with ChatServer(reply="A scan.") as server:
-        model = open_model("openai-api/local/eyes", base_url=server.base_url)
-        with AnswerStore(store_of(tmp_path)) as store:  # as it asked them, and was killed
-            for row in rows[:3]:
-                question = [Message("user", texts["captioning_lay"], (row.image,))]
-                asyncio.run(store.ask(model, question, temperature=0, max_tokens=64))
-        line = ["captioning", captions, "--model", "openai-api/local/eyes", "--base-url", server.base_url, "--pairs", 4]
-        execute(["plan", "run", *map(str, line), "-o", str(tmp_path)])
-        assert run(*line, "--resamples", 20, "--bare", "-o", tmp_path) == 0
-        assert len(server.requests) == 8
 
 
 @pytest.mark.parametrize("baseline", ["captioning", "retrieval", "embedding-space"])

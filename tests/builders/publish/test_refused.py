@@ -15,7 +15,7 @@ from huggingface_hub import HfApi
 from loaders.errors import InputError, ReleaseError
 from scripts.loopback_hub import routes as hub_routes
 from tests.parts.faulty_hub import FaultyHub
-from tests.parts.publisher import CARD, FILES, REPO, SHARDS, Publisher, make_release, of_manifest
+from tests.parts.publisher import CARD, FILES, REPO, SHARDS, Publisher, of_manifest
 
 
 @pytest.mark.parametrize(
