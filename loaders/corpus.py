@@ -269,10 +269,10 @@ def _load_release(
     for one, rows in loaded.items():
         _check_rows(f"{at}: split {one}", len(rows), manifest.splits[one].rows)
     if upgrade.needed:
-        # The code of the migrations also distinguishes entries in the cache of `datasets`.
-        convert = _Upgraded(upgrade, code_digest(*upgrade.steps))
+        how = {"upgrade": upgrade, "code": code_digest(*upgrade.steps)}
         with _explained(at, "rows that follow the rules of the corpus"):
-            loaded = datasets.DatasetDict({one: _mapped(known, rows, one, convert) for one, rows in loaded.items()})
+            loaded = {one: _mapped(known, rows, one, _upgraded, how) for one, rows in loaded.items()}
+            loaded = datasets.DatasetDict(loaded)
     return (loaded if split is None else loaded[split]), manifest
 
 
@@ -366,9 +366,9 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> Lo
             raise ReleaseError(f"{at}: split {one}", found=found, expected=expected)
         if one in known.official_rows:
             _check_rows(f"{at}: split {one}", len(raw[one]), known.official_rows[one])
-    code = code_digest(known.from_official)
+    how = {"name": known.name, "code": code_digest(known.from_official)}
     with _explained(at, "the authors' release"):
-        converted = {one: _mapped(known, raw[one], one, _Convert(known.name, one, code)) for one in wanted}
+        converted = {one: _mapped(known, raw[one], one, _converted, {**how, "split": one}) for one in wanted}
     data = datasets.DatasetDict(converted) if split is None else converted[split]
     if revision is None:
         as_pinned(address, folder.name, {})
@@ -378,11 +378,15 @@ def _load_official(known: Corpus, split: str | None, revision: str | None) -> Lo
 # --- Rows of another schema -------------------------------------------------------------------------------------------
 
 
-def _mapped(known: Corpus, rows: datasets.Dataset, split: str, convert: Callable[..., Any]) -> datasets.Dataset:
-    """The rows in the corpus's schema: `convert` is given each with its position."""
+def _mapped(
+    known: Corpus, rows: datasets.Dataset, split: str, convert: Callable[..., Any], how: Mapping[str, Any]
+) -> datasets.Dataset:
+    """The rows in the corpus's schema: `convert` is given each with its position, and `how`, by all of which `datasets`
+    caches the results. The digest of the code is in it because results of an earlier version stay in the cache."""
     return encoded(rows).map(
         convert,
         with_indices=True,
+        fn_kwargs=how,
         remove_columns=rows.column_names,
         features=known.features,
         desc=f"{known.name} {split}",
@@ -402,27 +406,11 @@ def encoded(rows: Any) -> Any:
     return rows
 
 
-@dataclass(frozen=True)
-class _Convert:
-    """Converts a row to the corpus's schema. `datasets` caches results by the corpus, the split and the code.
-
-    The code is included because results of an earlier version stay in the cache.
-    """
-
-    name: str
-    split: str
-    code: str
-
-    def __call__(self, row: Mapping[str, Any], position: int) -> dict[str, Any]:
-        convert = corpus(self.name).from_official
-        assert convert is not None  # a corpus with a repository always says how to read it
-        return convert(row, self.split, position)
+def _converted(row: Mapping[str, Any], position: int, name: str, code: str, split: str) -> dict[str, Any]:
+    convert = corpus(name).from_official
+    assert convert is not None  # a corpus with a repository always says how to read it
+    return convert(row, split, position)
 
 
-@dataclass(frozen=True)
-class _Upgraded:
-    upgrade: Upgrade
-    code: str
-
-    def __call__(self, row: Mapping[str, Any], position: int) -> dict[str, Any]:
-        return self.upgrade(row)
+def _upgraded(row: Mapping[str, Any], position: int, upgrade: Upgrade, code: str) -> dict[str, Any]:
+    return upgrade(row)

@@ -29,7 +29,7 @@ from loaders.errors import InputError
 from loaders.files.disk import replacing, sweep, writing
 from loaders.files.opening import TooLong, open_file, read_file, refuse_other
 from loaders.files.paths import is_file, is_folder, is_hidden, is_inside, is_there, resolved
-from loaders.files.places import command_without_places
+from loaders.files.places import without_places
 from loaders.files.texts import is_text
 from loaders.models.answers import PRIVATE, STORE
 
@@ -124,7 +124,7 @@ def _run_json(run: Path, made: Mapping[str, bytes]) -> bytes:
     content = json.loads(read_file(run / "run.json"))
     digests = {name: digest for name, digest in content["files"].items() if name != HIDDEN_PART}
     content["files"] = digests | {name: sha256(made[name]).hexdigest() for name in made if name in digests}
-    content["command"] = command_without_places(content["command"], run)
+    content["command"] = without_places(content["command"], run)
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
 
 

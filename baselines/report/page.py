@@ -34,7 +34,7 @@ from loaders import __version__
 from loaders.errors import InputError
 from loaders.files.bundled import bundled
 from loaders.files.paths import is_there
-from loaders.files.places import command_without_places, seen_from, without_places
+from loaders.files.places import seen_from, without_places
 from loaders.manifest import as_text
 from loaders.pages import part, render, script_digest, write_text
 from loaders.plugins import Plugin
@@ -86,7 +86,7 @@ def write_report(
         conditions_of=lambda view: conditions(
             [result for result in results if (result.paper, result.table) == (view.paper, view.table)]
         ),
-        command_text=lambda run: command_without_places(run.record.command, run.folder),
+        command_text=lambda run: without_places(run.record.command, run.folder),
         runs=list(enumerate(runs, start=1)),
         papers=papers,
         cited=[one for name in papers for one in bundled("baselines.results", "papers.csv") if one["paper"] == name],

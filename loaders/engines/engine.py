@@ -11,6 +11,7 @@ derived from everything it depends on.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
@@ -45,28 +46,23 @@ class Task(Protocol[DoneBy]):
         """The unit in words, for an error message."""
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """A way to run units of a task in parallel. Open it as a context manager, for any number of tasks."""
 
-    @property
-    def slots(self) -> int:
-        """Number of units that run at once."""
+    slots: int
+    """Number of units that run at once."""
+    grain = 1
+    """How many small items (a file, a pair) are best sent as one unit, if there are many."""
+    machines: Sequence[str] = ()
+    """The kinds of machine (CPU and BLAS) that have worked for tasks with floating point, in order."""
+    spread = False
+    """Whether other machines take part."""
 
-    @property
-    def grain(self) -> int:
-        """How many small items (a file, a pair) are best sent as one unit, if there are many."""
-
-    @property
-    def machines(self) -> Sequence[str]:
-        """The kinds of machine (CPU and BLAS) that have worked for tasks with floating point, in order."""
-
-    @property
-    def spread(self) -> bool:
-        """Whether other machines take part."""
-
+    @abstractmethod
     def narrowed(self, slots: int) -> AbstractContextManager[Engine]:
         """The same engine, temporarily limited to so many slots."""
 
+    @abstractmethod
     def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:
         """Run the units, each under its name; yields the name and the result of each as it finishes, in any order.
 

@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Self
 
-from loaders.engines.engine import Done, Task, Unsendable
+from loaders.engines.engine import Done, Engine, Task, Unsendable
 from loaders.engines.threads import finished
 from loaders.errors import BedsideError
 from loaders.files.disk import scratch, writing
@@ -27,14 +27,13 @@ from loaders.files.disk import scratch, writing
 GRAIN = 64
 
 
-class Local:
+class Local(Engine):
     """So many worker processes, started on demand and kept from one task to the next; one means this process."""
+
+    grain = GRAIN
 
     def __init__(self, workers: int = 1) -> None:
         self.slots = workers
-        self.grain = GRAIN
-        self.spread = False
-        self.machines: tuple[str, ...] = ()
         self._pool: ProcessPoolExecutor | None = None
         self._lifeline: Connection | None = None
 

@@ -30,7 +30,7 @@ except ImportError:
         raise
     # Not installed: `choice.opened` has said so before this is reached, except by tools that read docstrings.
 
-from loaders.engines.engine import Done, Task
+from loaders.engines.engine import Done, Engine, Task
 from loaders.engines.fingerprints import Fingerprint, fingerprint, machine
 from loaders.engines.local import GRAIN, pickled
 from loaders.engines.sight import check_seen, node
@@ -47,14 +47,15 @@ _LOOK = 1.0
 """Seconds between two checks for slow units."""
 
 
-class OnRay:
+class OnRay(Engine):
     """The whole cluster, or `workers` units at a time; connected while it is open."""
+
+    grain = GRAIN
+    spread = True
 
     def __init__(self, address: str | None, workers: int | None, *, mixed_nodes: bool) -> None:
         self._address, self._workers, self._mixed = address, workers, mixed_nodes
-        self._machines: set[str] = set()
-        self.grain = GRAIN
-        self.spread = True
+        self.machines: list[str] = []  # which a narrowed one adds to
 
     def __enter__(self) -> Self:
         before = signal.getsignal(signal.SIGTERM)
@@ -81,10 +82,6 @@ class OnRay:
         narrow.slots = narrow._window = min(slots, self.slots)
         return nullcontext(narrow)
 
-    @property
-    def machines(self) -> tuple[str, ...]:
-        return tuple(sorted(self._machines))
-
     def each(self, task: Task[Done], units: Iterable[tuple[str, Any]], *, where: str) -> Generator[tuple[str, Done]]:
         sent = pickled(task, where)
         # as it will be unpickled there: what was opened here is not part of it
@@ -105,8 +102,9 @@ class OnRay:
                 took.append(time.monotonic() - sent.at)
                 for each in [each for each, other in under_way.items() if other.name == sent.name]:
                     del under_way[each]  # the first result wins; the other one runs on unused (see below)
-                if task.floats:
-                    self._machines.add(kind)
+                if task.floats and kind not in self.machines:
+                    self.machines.append(kind)
+                    self.machines.sort()
                 yield sent.name, result
 
         # Nothing is ever cancelled: `ray.cancel` racing with an arriving result aborts the driver with a failed check

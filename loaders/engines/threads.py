@@ -8,20 +8,17 @@ from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from typing import Any
 
-from loaders.engines.engine import Done, Task
+from loaders.engines.engine import Done, Engine, Task
 
 _AHEAD = 4
 """Units submitted ahead for each slot, before the first result is requested."""
 
 
-class Threads:
+class Threads(Engine):
     """So many threads, or none if it is one; they share what the task holds, and nothing is sent anywhere."""
 
     def __init__(self, workers: int = 1) -> None:
         self.slots = workers
-        self.grain = 1
-        self.spread = False
-        self.machines: tuple[str, ...] = ()
 
     def narrowed(self, slots: int) -> AbstractContextManager[Threads]:
         return nullcontext(Threads(min(slots, self.slots)))

@@ -95,25 +95,16 @@ def _is_there(path: Path) -> bool:
         return False
 
 
-def command_line(words: Sequence[str], folder: Path, *, typed_here: bool = True) -> str:
-    """A command of Bedside as typed in a folder. If it was not `typed_here`, relative paths stay as they are."""
-    return _written("bedside " + shlex.join(_argument(word, folder, typed_here) for word in words))
+def command_line(words: Sequence[str], folder: Path) -> str:
+    """A command of Bedside as typed in a folder."""
+    return _written("bedside " + shlex.join(_argument(word, folder) for word in words))
 
 
-def command_without_places(command: str, folder: Path) -> str:
-    """A command from a record; earlier versions wrote absolute paths into it."""
-    try:
-        words = shlex.split(command)[1:]
-    except ValueError:  # not a command line
-        return without_places(command, folder)
-    return command_line(words, folder, typed_here=False) if words else command
-
-
-def _argument(text: str, folder: Path, typed_here: bool) -> str:
+def _argument(text: str, folder: Path) -> str:
     """A word of a command: paths, also those after `NAME=` and `kind:`, become relative to the folder."""
     if found := _ARGUMENT.fullmatch(text.replace("file:///", "/")):
         return found["before"] + seen_from(found["path"], folder)
     before, equals, path = text.rpartition("=")
-    if typed_here and path and not path.startswith("-") and _is_there(Path(path)):
+    if path and not path.startswith("-") and _is_there(Path(path)):
         return before + equals + seen_from(path, folder)
     return _SIGNED_IN.sub("", text)

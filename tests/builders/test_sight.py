@@ -26,10 +26,10 @@ from tests.parts.small_release import FEATURES, Held
 SCHEMA = pa.schema([*((name, pa.string()) for name in ("id", "image_path", "content")), ("no_image", WHY)])
 
 
-class Blind:
+class Blind(Engine):
     """A cluster on whose nodes a folder is not what the driver sees there: `turn` makes it so, and back."""
 
-    slots, grain, machines, spread = 2, 64, (), True
+    slots, grain, spread = 2, 64, True
 
     def __init__(self, turn: Callable[[], None], back: Callable[[], None]) -> None:
         self._turn, self._back = turn, back
