@@ -7,12 +7,12 @@
 
 A name is one of
     the paper's      OpenAI-CLIP-Base, CoCa-Large, LAION-2B, OpenCLIP-Huge, PubMedCLIP, BMC-CLIP, PMC-CLIP, BiomedCLIP
-                     (MedLayBench-V, Table 3) and PMC-CLIP-quick-start, the other reading of PMC-CLIP's weights
+                     (MedLayBench-V, Table 3)
     open_clip's      open_clip:ARCHITECTURE/WEIGHTS, where WEIGHTS is a tag that open_clip knows, a checkpoint file, or
                      hf-hub:org/repo/file; and hf-hub:org/repo for a repository that holds an open_clip_config.json
     transformers'    hf:org/repo, any model there that has both an image and a text tower (CLIP, SigLIP, ALIGN, …)
     a local folder   that holds what either kind of repository would
-    a stand-in       random:tiny, or random:ARCHITECTURE of open_clip with random weights; @7 behind it is another seed
+    a stand-in       random:tiny, with random weights
 
 Weights are fetched into the Hub's cache; with HF_HUB_OFFLINE=1 they must be there already. Embeddings made elsewhere
 are read with `read_embeddings`.
@@ -44,12 +44,12 @@ PAPER_MODELS = {
     "PubMedCLIP": "hf:flaviagiammarino/pubmed-clip-vit-base-patch32",
     "BMC-CLIP": "open_clip:ViT-L-14/hf-hub:BIOMEDICA/BMC_CLIP_CF/BMC_CLIP_CF.pt",
     "PMC-CLIP": "pmc-clip:training",
-    "PMC-CLIP-quick-start": "pmc-clip:quick-start",
     "BiomedCLIP": "hf-hub:microsoft/BiomedCLIP-PubMedBERT_256-vit_base_patch16_224",
 }
 """The models of Table 3 and where each is taken from."""
 
-_KINDS = ("open_clip", "hf-hub", "hf", "pmc-clip", "random")
+_TINY = "random:tiny"
+_KINDS = ("open_clip", "hf-hub", "hf")
 
 
 def open_encoder(name: str, *, device: str | None = None, precision: str = "fp32") -> Encoder:
@@ -70,20 +70,20 @@ def open_encoder(name: str, *, device: str | None = None, precision: str = "fp32
     kind, _, rest = source.partition(":")
     folder = Path(source)
     local = kind not in _KINDS and source != "" and is_folder(folder)
-    if not local and (kind not in _KINDS or not rest):
+    if not local and (kind not in _KINDS or not rest) and source not in (_TINY, PAPER_MODELS["PMC-CLIP"]):
         raise _unknown(name)
     with MissingExtra.needed("models", purpose=f"the encoder {name}"):
         from loaders.models.encoders_torch import Setting
 
         setting = Setting.of(device, precision)
-        if kind == "random":
-            from loaders.models.encoders_openclip import open_random
+        if source == _TINY:
+            from loaders.models.encoders_openclip import open_tiny
 
-            return open_random(name, rest, setting)
-        if kind == "pmc-clip":
+            return open_tiny(name, setting)
+        if source == PAPER_MODELS["PMC-CLIP"]:
             from loaders.models.encoders_pmc_clip import open_pmc_clip
 
-            return open_pmc_clip(name, rest, setting)
+            return open_pmc_clip(name, setting)
         if kind == "hf" or (local and not is_file(folder / "open_clip_config.json")):
             from loaders.models.encoders_transformers import open_transformers
 
@@ -181,7 +181,7 @@ def _read_array(path: Path, tensor: str | None) -> NDArray[Any]:
 
 
 def _unknown(name: str) -> ModelError:
-    known = [*PAPER_MODELS, "random:tiny"]
+    known = [*PAPER_MODELS, _TINY]
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     if Path(name).suffix in (".npy", ".safetensors"):
         do = "Pass it as your own embeddings: bedside run retrieval --embeddings NAME=PLACE"

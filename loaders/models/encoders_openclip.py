@@ -88,28 +88,22 @@ def open_open_clip(name: str, source: str, setting: Setting) -> TorchEncoder:
     )
 
 
-def open_random(name: str, rest: str, setting: Setting) -> TorchEncoder:
-    """`rest` is tiny or an architecture, optionally with @SEED: random weights, the same for the same seed."""
-    architecture, _, seed = rest.partition("@")
-    config = TINY if architecture == "tiny" else _architecture(name, architecture)
-    if config.get("custom_text") or "hf_model_name" in config["text_cfg"]:
-        raise ModelError(name, found="not a plain CLIP", expected="an architecture such as tiny, ViT-B-32 or RN50")
-    if "@" in rest and not (seed.isascii() and seed.isdigit()):
-        raise ModelError(name, found=f"{seed!r} is not a seed", expected="a whole number from 0, as in random:tiny@7")
+def open_tiny(name: str, setting: Setting) -> TorchEncoder:
+    """TINY with random weights, always the same ones."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(seed or "0"))
-        model = loaded(name, lambda: open_clip.CLIP(**config), do="Choose another architecture, such as ViT-B-32")
+        torch.manual_seed(0)
+        model = open_clip.CLIP(**TINY)
     preprocess = PreprocessCfg(size=model.visual.image_size)
     set_model_preprocess_cfg(model, vars(preprocess))
-    tokenizer = open_clip.SimpleTokenizer(context_length=config["text_cfg"]["context_length"])
+    tokenizer = open_clip.SimpleTokenizer(context_length=TINY["text_cfg"]["context_length"])
     return _encoder(
         name,
         model,
         image_transform_v2(preprocess, is_train=False),
         tokenizer,
         setting,
-        dim=config["embed_dim"],
-        identity={"model": name, "weights": state_digest(model), "architecture": json_digest(config)},
+        dim=TINY["embed_dim"],
+        identity={"model": name, "weights": state_digest(model), "architecture": json_digest(TINY)},
         stand_in=True,
     )
 
@@ -155,7 +149,7 @@ def _encoder(
             "transform": json_digest(model.visual.preprocess_cfg),
             "tokenizer": tokenizer_digest(of_transformers) if of_transformers else type(tokenizer).__name__,
             "libraries": versions(*packages),
-            "code": code_digest(open_open_clip, open_random),
+            "code": code_digest(open_open_clip, open_tiny),
         },
         stand_in=stand_in,
     )

@@ -1,19 +1,14 @@
 """PMC-CLIP, whose weights are three files in a format of its own on the Hub (Lin et al., 2023).
 
-Its authors read them in two ways, which give different embeddings of the same item:
-
-    training     their training and evaluation code: attention pooling of images with one head per 64 dimensions (32),
-                 and a text is the last layer's state of its first token
-    quick-start  their notebook: 8 heads, and a text is BERT's pooled output, a layer that was never used in training
-
-Neither masks the padding, so a text's vector depends on all 77 places being filled. The first is what the
-weights were trained for and what PMC-CLIP means here; most later work took the second from the notebook.
+They are read as in its authors' training and evaluation code, which the weights were made for: attention pooling of
+images with one head per 64 dimensions (32), and a text is the last layer's state of its first token. The padding is not
+masked, so a text's vector depends on all 77 places being filled. (Their notebook reads them with 8 heads and BERT's
+pooled output, a layer that was never used in training, which gives other embeddings of the same item.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +17,6 @@ import transformers
 from open_clip.modified_resnet import ModifiedResNet
 from open_clip.transform import PreprocessCfg, image_transform_v2
 
-from loaders.errors import ModelError
 from loaders.models.encoders_hub import FETCH_SMALL, TOKENIZER_FILES, Repository
 from loaders.models.encoders_torch import (
     Setting,
@@ -42,44 +36,26 @@ from loaders.reached import code_digest
 REPO = "axiong/pmc_oa"  # a data set's repository
 FILES = ("image_encoder(resnet50).pth", "text_encoder.pth", "text_projection_layer.pth")
 CONTEXT_LENGTH = 77
+BERT = "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract-fulltext"  # whose configuration and tokenizer are used
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How the two readings differ."""
-
-    bert: str  # whose configuration and tokenizer are used
-    heads: int | None  # in the attention pooling; None: one per 64 dimensions
-    pooled: bool  # whether a text is BERT's pooled output
-
-
-READINGS = {
-    "training": Reading("microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract-fulltext", None, pooled=False),
-    "quick-start": Reading("microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract", 8, pooled=True),
-}
-
-
-def open_pmc_clip(name: str, reading: str, setting: Setting) -> TorchEncoder:
-    """`reading` is one of READINGS. Raises ModelError."""
-    if reading not in READINGS:
-        raise ModelError(name, found=f"PMC-CLIP is not read as {reading!r}", expected=" or ".join(READINGS))
-    way = READINGS[reading]
+def open_pmc_clip(name: str, setting: Setting) -> TorchEncoder:
+    """PMC-CLIP. Raises ModelError."""
     there = Repository(name, REPO, " ".join(f"'{file}'" for file in FILES), "dataset")
     files = [there.file(file) for file in FILES]
-    folder = Repository(name, way.bert, FETCH_SMALL).folder(("config.json",), TOKENIZER_FILES)
+    folder = Repository(name, BERT, FETCH_SMALL).folder(("config.json",), TOKENIZER_FILES)
     do = f"If {files[0].parent} is damaged, delete it and download its files again"
     image_weights, text_weights, projection = loaded(
         name, lambda: [torch.load(file, map_location="cpu", weights_only=True) for file in files], do=do
     )
-    image_tower = ready(loaded(name, lambda: _image_tower(image_weights, way.heads), do=do), setting)
+    image_tower = ready(loaded(name, lambda: _image_tower(image_weights), do=do), setting)
     text_tower = ready(loaded(name, lambda: _text_tower(text_weights, folder), do=do), setting)
     projection = projection.detach().float().to(setting.device)
     tokenizer = loaded(name, lambda: transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True), do=do)
     preprocess = PreprocessCfg(size=image_tower.image_size)
 
     def texts(batch: dict[str, Any]) -> Any:
-        output = text_tower(input_ids=batch["input_ids"])
-        return (output.pooler_output if way.pooled else output.last_hidden_state[:, 0]) @ projection
+        return text_tower(input_ids=batch["input_ids"]).last_hidden_state[:, 0] @ projection
 
     return TorchEncoder(
         name,
@@ -93,10 +69,10 @@ def open_pmc_clip(name: str, reading: str, setting: Setting) -> TorchEncoder:
         dim=int(projection.shape[1]),
         context_length=CONTEXT_LENGTH,
         identity={
-            "model": f"pmc-clip:{reading}",
+            "model": "pmc-clip:training",
             "weights": file_digest(*files),
             "revision": revision(files[0]),
-            "architecture": json_digest([reading, image_tower.attnpool.num_heads, file_digest(folder / "config.json")]),
+            "architecture": json_digest([image_tower.attnpool.num_heads, file_digest(folder / "config.json")]),
             "transform": json_digest(vars(preprocess)),
             "tokenizer": tokenizer_digest(tokenizer),
             "libraries": versions("open_clip_torch", "transformers", "tokenizers"),
@@ -105,7 +81,7 @@ def open_pmc_clip(name: str, reading: str, setting: Setting) -> TorchEncoder:
     )
 
 
-def _image_tower(weights: Mapping[str, Any], heads: int | None) -> Any:
+def _image_tower(weights: Mapping[str, Any]) -> Any:
     """CLIP's ResNet in the shape of the weights; only the number of heads cannot be read off them."""
     width = weights["conv3.weight"].shape[0]
     layers = [len({key.split(".")[1] for key in weights if key.startswith(f"layer{stage}.")}) for stage in range(1, 5)]
@@ -113,7 +89,7 @@ def _image_tower(weights: Mapping[str, Any], heads: int | None) -> Any:
     tower = ModifiedResNet(
         layers=layers,
         output_dim=weights["attnpool.c_proj.weight"].shape[0],
-        heads=heads or width * 32 // 64,
+        heads=width * 32 // 64,
         image_size=side * 32,
         width=width,
     )

@@ -256,7 +256,7 @@ def test_an_earlier_versions_run_opens_and_can_be_continued(home: Path, run: Pat
     assert "/home/ada" not in (tmp_path / "report.html").read_text()
     asked = ["run", "confirmation", str(home / "release"), "-o", str(run), "--limit", "2", *AGENTS]
     assert execute(asked) == 0
-    assert not (run / "answers.sqlite").exists() and not (run / "logs").exists()
+    assert not (run / "logs").exists()
     assert len(list((run / "private/logs").glob("*.eval"))) == 2
     assert (run / DIALOGUES).read_bytes() == (home / "run" / DIALOGUES).read_bytes()
     assert stat.S_IMODE((run / "private").stat().st_mode) == 0o700
