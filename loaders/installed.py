@@ -1,6 +1,6 @@
 """How this copy of Bedside was installed, and the command that adds an extra to it. Standard library only.
 
-The command differs between a checkout, a wheel, a repository and an index, and between pip, uv and pipx.
+The command differs between a checkout, a wheel, a repository and an index, and between pip and uv.
 """
 
 from __future__ import annotations
@@ -51,24 +51,17 @@ def advice(extra: str) -> str:
         found: Distribution | None = distribution("bedside")
     except PackageNotFoundError:
         found = None
-    tool = _tool(found)
-    if tool in ("pipx", "uv tool"):  # they make the environment anew, with what is asked for and no more
-        held = (name for name in MODULES if name != "demo" and missing(name) is None)
-        extra = ",".join(dict.fromkeys([*held, extra]))
-    return command(extra, _origin(found), tool=tool, active=_is_active())
+    return command(extra, _origin(found), by_uv=_is_of_uv(found), active=_is_active())
 
 
-def command(extra: str, origin: dict[str, object] | None, *, tool: str = "pip", active: bool = True) -> str:
-    """The command of a tool (pip, uv, pipx, uv tool) for a copy from `origin`, as direct_url.json describes it.
+def command(extra: str, origin: dict[str, object] | None, *, by_uv: bool = False, active: bool = True) -> str:
+    """The command of pip or uv for a copy from `origin`, as direct_url.json describes it.
 
     It names an environment that is not `active`.
     """
-    begin = {
-        "pip": "pip install" if active else f"{shlex.quote(sys.executable)} -m pip install",
-        "uv": "uv pip install" if active else f"uv pip install --python {shlex.quote(sys.prefix)}",
-        "pipx": "pipx install --force",
-        "uv tool": "uv tool install --force",
-    }[tool]
+    begin = "pip install" if active else f"{shlex.quote(sys.executable)} -m pip install"
+    if by_uv:
+        begin = "uv pip install" if active else f"uv pip install --python {shlex.quote(sys.prefix)}"
     wanted = f"bedside[{extra}]"
     url = str(origin.get("url", "")) if origin else ""
     if origin is None or not url:
@@ -99,13 +92,10 @@ def _origin(found: Distribution | None) -> dict[str, object] | None:
     return origin if isinstance(origin, dict) else None
 
 
-def _tool(found: Distribution | None) -> str:
-    """The tool that made the environment, as it recorded there."""
-    for name, tool in (("pipx_metadata.json", "pipx"), ("uv-receipt.toml", "uv tool")):
-        if Path(sys.prefix, name).is_file():
-            return tool
+def _is_of_uv(found: Distribution | None) -> bool:
+    """Whether uv made the environment, which then may hold no pip, as it recorded there."""
     installer = (found.read_text("INSTALLER") or "").strip() if found is not None else ""
     if installer:
-        return "uv" if installer == "uv" else "pip"
+        return installer == "uv"
     configuration = Path(sys.prefix, "pyvenv.cfg")
-    return "uv" if configuration.is_file() and "\nuv = " in f"\n{configuration.read_text(errors='replace')}" else "pip"
+    return configuration.is_file() and "\nuv = " in f"\n{configuration.read_text(errors='replace')}"

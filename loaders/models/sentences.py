@@ -84,20 +84,18 @@ class _Transformer(SentenceEncoder):
             import torch
             from transformers import AutoModel, AutoTokenizer
 
-            from loaders.models.encoders_torch import Setting
+            from loaders.models.encoders_torch import Setting, loaded
         self.name = name
         self._device = torch.device(Setting.of(device, "fp32").device)  # before anything is fetched
-        try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(source, revision=revision, trust_remote_code=False)
-            self._model: Any = AutoModel.from_pretrained(source, revision=revision, trust_remote_code=False)
-            self._pooling = _pooling(source, revision)
-        except InputError:
-            raise
-        except Exception as error:  # each library has its own errors
-            first = (str(error) or type(error).__name__).splitlines()[0]
-            reach = "" if is_folder(Path(source)) else f" and the connection (or fetch it before: hf download {source})"
-            do = f"Check the name{reach}; models that need code of their own are not run"
-            raise ModelError(name, found=f"cannot be opened: {first}", do=do) from None
+        reach = "" if is_folder(Path(source)) else f" and the connection (or fetch it before: hf download {source})"
+        do = f"Check the name{reach}; models that need code of their own are not run"
+        how = {"revision": revision, "trust_remote_code": False}
+
+        def opened() -> Any:
+            kinds = (AutoTokenizer, AutoModel)
+            return *(kind.from_pretrained(source, **how) for kind in kinds), _pooling(source, revision)
+
+        self._tokenizer, self._model, self._pooling = loaded(name, opened, do=do, found="cannot be opened")
         self._model.to(self._device).eval()
         self.revision = getattr(self._model.config, "_commit_hash", None) or revision
 

@@ -23,8 +23,6 @@ ROOT = Path(__file__).resolve().parents[2]
     [
         (None, "pip", "pip install 'bedside[models]'"),
         (None, "uv", "uv pip install 'bedside[models]'"),
-        (None, "uv tool", "uv tool install --force 'bedside[models]'"),
-        (None, "pipx", "pipx install --force 'bedside[models]'"),
         (
             {"url": "file:///my%20own/bedside", "dir_info": {"editable": True}},
             "pip",
@@ -49,7 +47,7 @@ ROOT = Path(__file__).resolve().parents[2]
     ],
 )
 def test_each_kind_of_install_has_its_command(origin: dict[str, Any] | None, tool: str, expected: str) -> None:
-    assert installed.command("models", origin, tool=tool) == expected
+    assert installed.command("models", origin, by_uv=tool == "uv") == expected
 
 
 @pytest.mark.parametrize(
@@ -69,21 +67,9 @@ def test_an_environment_that_is_not_active_is_named(
     monkeypatch.setattr(sys, "prefix", "/an env")
     monkeypatch.setattr(sys, "executable", "/an env/bin/python")
     monkeypatch.setattr("shutil.which", lambda name: found)
-    monkeypatch.setattr(installed, "_tool", lambda distribution: tool)
+    monkeypatch.setattr(installed, "_is_of_uv", lambda distribution: tool == "uv")
     monkeypatch.setattr(installed, "_origin", lambda distribution: None)
     assert installed.advice("models") == f"{expected} 'bedside[models]'"
-
-
-@pytest.mark.parametrize(("marker", "tool"), [("pipx_metadata.json", "pipx"), ("uv-receipt.toml", "uv tool")])
-def test_a_tool_that_makes_the_environment_anew_is_told_of_the_extras_that_are_there(
-    marker: str, tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / marker).touch()
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))  # whatever folder a user has these tools put environments in
-    monkeypatch.setattr(installed, "_origin", lambda found: None)
-    there = {name for extra in ("threads", "language") for name in installed.MODULES[extra]}
-    monkeypatch.setattr(installed, "find_spec", lambda name: object() if name in there else None)
-    assert installed.advice("curation") == f"{tool} install --force 'bedside[threads,language,curation]'"
 
 
 def test_a_checkout_is_installed_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
