@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from loaders.errors import CHECK_LINES, InputError
@@ -71,7 +72,7 @@ def stream_lines(
     Raises: InputError for a line of more bytes; with `skip` it becomes an empty line, and no more of it is held.
     """
     number, rest, over = 0, b"", False
-    for block in blocks:
+    for block in chain(blocks, (b"\n",)):  # which ends the last line, and is blank where that has ended
         lines = (rest + block).split(b"\n")
         rest = lines.pop()
         if not skip and max(map(len, (*lines, rest))) > most:
@@ -87,11 +88,6 @@ def stream_lines(
                 yield number, line.removesuffix(b"\r")
         if len(rest) > most:
             rest, over = b"", True
-    rest = _unmarked(rest)
-    if over:
-        yield number + 1, b""
-    elif rest.strip():
-        yield number + 1, rest.removesuffix(b"\r")
 
 
 def line_text(line: bytes, where: object) -> str:
