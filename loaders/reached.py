@@ -12,13 +12,11 @@ imported under a name made at run time is not found.
 from __future__ import annotations
 
 import ast
-import gc
 import hashlib
 import os
 import pickle
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
@@ -47,22 +45,9 @@ def reach(*objects: object) -> Reach:
     held = _Held()
     held.dump(objects)
     reach = Reach()
-    with _no_collection():
-        for module, name in held.places:
-            reach.add_definition(module, name.partition(".")[0])
+    for module, name in held.places:
+        reach.add_definition(module, name.partition(".")[0])
     return reach
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Parsing makes many objects and drops none, so searching them for garbage would take as long as all the rest."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 # --- What an object holds ---------------------------------------------------------------------------------------------
