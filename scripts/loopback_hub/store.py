@@ -122,14 +122,10 @@ class Store:
 
     def commit(self, repo: Repo, branch: str, tree: Tree, title: str, message: str, author: str) -> Commit:
         parents = [repo.branches[branch]] if branch in repo.branches else []
-        moment = EPOCH + timedelta(seconds=len(repo.commits))
-        stamp = f"{author} <{author}@loopback> {int(moment.timestamp())} +0000"
+        date = f"{EPOCH + timedelta(seconds=len(repo.commits)):%Y-%m-%dT%H:%M:%S.000Z}"
         files = (f"{entry.blob} {path}" for path, entry in sorted(tree.items()))
-        lines = [*files, *(f"parent {parent}" for parent in parents)]
-        text = "\n".join([*lines, f"author {stamp}", f"committer {stamp}", "", title, "", message])
-        commit = Commit(
-            git_id("commit", text.encode()), parents, tree, title, message, author, f"{moment:%Y-%m-%dT%H:%M:%S.000Z}"
-        )
+        text = "\n".join([*files, *parents, author, date, title, message])
+        commit = Commit(git_id("commit", text.encode()), parents, tree, title, message, author, date)
         repo.commits[commit.id] = commit
         repo.branches[branch] = commit.id
         return commit

@@ -127,16 +127,6 @@ def test_a_commit_adds_changes_deletes_and_has_a_parent(hub: FaultyHub, api: HfA
     assert (shard.lfs.sha256, shard.lfs.size) == (hashlib.sha256(PARQUET).hexdigest(), len(PARQUET))
 
 
-def test_the_same_commit_on_the_same_parent_has_the_same_id() -> None:
-    ids = []
-    for body in (b"1", b"1", b"2"):
-        with FaultyHub() as hub:
-            api = HfApi(endpoint=hub.url, token=hub.token)
-            api.create_repo(REPO, repo_type="dataset")
-            ids.append(commit(api, {"a.txt": body}))
-    assert ids[0] == ids[1] != ids[2]
-
-
 def test_an_object_of_another_repository_does_not_count(hub: FaultyHub, api: HfApi) -> None:
     api.create_repo("org/other", repo_type="dataset")
     for repo in (REPO, "org/other"):
