@@ -54,10 +54,11 @@ class Paid(ChatModel):
         **decoding: Unpack[Decoding],
     ) -> Answer:
         self.asked.append(messages[-1].text)
+        number = len(self.asked)
         await asyncio.sleep(0.01)
-        if len(self.asked) <= self._failures:
+        if number <= self._failures:
             raise ModelError(self.name, found="is down")
-        return Answer(f"answer {len(self.asked)}", input_tokens=10, output_tokens=2, stop="stop")
+        return Answer(f"answer {number}", input_tokens=10, output_tokens=2, stop="stop")
 
 
 def put(store: AnswerStore, model: ChatModel, messages: Sequence[Message] = HELLO, **other: Any) -> str:
