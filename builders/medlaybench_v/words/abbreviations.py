@@ -15,6 +15,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from builders.medlaybench_v.words.lists import any_of
+
 Span = tuple[int, int]
 
 
@@ -33,13 +35,7 @@ class _Entry:
 
 
 _FUNCTION_WORDS = frozenset(["of", "the", "and", "to", "in", "for", "with", "by", "on", "at", "from", "a", "an", "or"])
-_NOT_SHORT = re.compile(
-    r"arrow(?:head)?s?|asterisks?|stars?|circles?|box(?:es)?|lines?|panels?|images?|fig(?:ure)?s?|case|patient|table|"
-    r"left|right|upper|lower|top|bottom|middle|white|black|red|blue|green|yellow|orange|inset|notes?|key|legend|labels?|"
-    r"abbreviations?|before|after|pre|post|axial|sagittal|coronal|day|week|month|group|type|grade|stage|https?|doi|"
-    r"online|courtesy|source|scale",
-    re.IGNORECASE,
-)
+_NOT_SHORT = re.compile(any_of("no short forms"), re.IGNORECASE)
 _SENTENCE = re.compile(
     r"\b(?:is|are|was|were|has|have|had|shows?|showed|showing|shown|reveal\w*|demonstrat\w+|depict\w*|illustrat\w+|"
     r"indicat\w+|represent\w*|denot\w+|suggest\w*|note|see|not|no)\b",

@@ -9,7 +9,7 @@ import re
 from collections.abc import Set
 from functools import lru_cache
 
-from builders.medlaybench_v.words.lists import listed
+from builders.medlaybench_v.words.lists import any_of, listed
 from builders.medlaybench_v.words.terms import Term
 
 # What may follow a phrase that already holds a preposition. Any other word would be its new head noun.
@@ -29,34 +29,14 @@ _JOINED_BEFORE = re.compile(r"(?:\b(?:and|or|to)[ ]|[/,][ ]?)\Z")
 _SIDES = re.compile(
     r"(?:(?:,[ ]|,?[ ](?:and|or)[ ])(?:anterior|posterior|medial|lateral|superior|inferior))*"
     r"[ ]+(?:(?:chest|abdominal|bladder|stomach|uterine|gastric|bowel|rectal|vaginal|orbital|maxillary|acetabular|"
-    r"airway|tracheal|o?esophageal|disc|soft|bone|joint)[ ]+)?(?:walls?|aspects?|borders?|edges?|"
-    r"margins?|portions?|parts?|sides?|surfaces?|thirds?|half|halves|ends?|regions?|areas?|poles?|chest|lung|thigh|"
-    r"ribs?|teeth|tooth|compartments?|quadrants?|segments?|knee|shin|neck|bases?|divisions?|forearm|tissues?|spaces?|"
-    r"heights?|capsule|angles?|endplates?|screws?|midline|loops?)(?![\w-])",
+    rf"airway|tracheal|o?esophageal|disc|soft|bone|joint)[ ]+)?(?:{any_of('sides')})(?![\w-])",
     re.IGNORECASE,
 )
-_VESSELS = re.compile(
-    r"[ ]+(?:\w+[ ])?(?:arter(?:y|ies|iograms?|iography)|angiogra\w+|veno?gra\w+|veins?|nerves?|plexus|sinus(?:es)?|"
-    r"gangli\w+|foram\w+|ligaments?|muscles?|tendons?|process(?:es)?|roots?|ducts?|bod(?:y|ies)|canals?|"
-    r"fasci\w+|fossae?|cords?|arch(?:es)?|nucle\w+|plates?|grooves?|tubercles?|notch)(?![\w-])",
-    re.IGNORECASE,
-)
+_VESSELS = re.compile(rf"[ ]+(?:\w+[ ])?(?:{any_of('vessels')})(?![\w-])", re.IGNORECASE)
 # Single words of a view that only say how a picture was cut; in "axial skeleton" and "coronal suture" they are names.
 _VIEWED = re.compile(
-    r"[ ]\([A-Za-z]\)|"  # "axial (a), coronal (b) and sagittal (c) images"
-    r"(?:[ ]\([A-Z]{2,3}\))?[ ]+(?:views?|images?|planes?|sections?|slices?|cuts?|scans?|films?|imaging|reformat\w*|"
-    r"reconstruct\w*|sequences?|projections?|orientation|direction|axis|axes|and|or|"
-    r"(?:ce|ca|c|ne|nc|hr|md|de|cb)?ct\b|ct[av]\b|c\.t|mri?|"
-    r"t[12]\w*|flair|"
-    r"stir|t[sf]e\b|fse\b|gre\b|ge\b|swi\b|pdw?\b|ssfp|spin[ -]|fast|fiesta|"
-    r"maximum[ ]intensity|multiplanar|cine|isotropic|trans(?:vaginal|perineal|abdominal|rectal)|"
-    r"[23]-?d(?:imensional)?\b|acquisition|(?:portal[ ])?venous[ ](?:ct|phase)|arterial[ ]phase|"
-    r"(?:thoracic|chest|cranial|head|neck|spinal|spine|abdominal|pelvic|facial|oblique)[ ](?:ct\b|mri?\b|computed)|"
-    r"contrast|non-?contrast|computed|pet\b|pet/|fused|mip\b|fat|proton|diffusion|dwi\b|adc\b|post-?\w*|enhanced|"
-    r"magnetic|multi\w*|x-?rays?|radiogra\w*|ultraso\w*|sonogra\w*|(?:bone|lung|soft[ -]tissue|brain|"
-    r"mediastinal)[ ](?:window|ct)|"
-    r"\d(?:\.\d)?[ -]?(?:mm|t|tesla)\b|noncontrast|gadolinium\w*|gradient|susceptib\w*|short|bright|source|"
-    r"reconst\w*|reform\w*)",
+    # "axial (a), coronal (b) and sagittal (c) images"
+    rf"[ ]\([A-Za-z]\)|(?:[ ]\([A-Z]{{2,3}}\))?[ ]+(?:{any_of('viewed')})",
     re.IGNORECASE,
 )
 # "Scoliosis Research Society", "Department of Bronchoscopy": whom it names.

@@ -12,6 +12,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
+from builders.medlaybench_v.words.lists import any_of
 from loaders.files.bundled import bundled
 
 KINDS = (
@@ -63,12 +64,7 @@ _PREPOSITION = re.compile(
 # Countable heads of explanations: "(heart valves)", but "(bone behind the ear)".
 _COUNTED = re.compile(
     r"(?!an? |the |of |in |into |on |to |from |for |at |along |around |between |behind |.* that )"
-    r"(?:[a-z'-]+ )*?[a-z-]*(?:lump|spot|patch|cyst|tumor|growth|artery|vein|vessel|tube|"
-    r"duct|device|area|part|"
-    r"nerve|valve|bump|"
-    r"fold|pocket|piece|crack|band|end|edge|plate|groove|gland|stalk|canal|sac|hole|tear|space|chamber|stone|"
-    r"screw|split|drink|"
-    r"ligament|tendon|joint|node|image|gram)(?: (?:of|on|from|near|in|for|to|between|behind) [a-z' ]+)?"
+    rf"(?:[a-z'-]+ )*?[a-z-]*(?:{any_of('counted')})(?: (?:of|on|from|near|in|for|to|between|behind) [a-z' ]+)?"
 )
 # A capitalised or digit-bearing head ("CT", "T2", "PET/CT", "B") takes a plain s.
 _ACRONYM = re.compile(r"(?:[A-Z]|.*[A-Z].*[A-Z].*|.*\d.*)\Z")

@@ -11,66 +11,31 @@ from __future__ import annotations
 
 import re
 
+from builders.medlaybench_v.words.lists import any_of
 from builders.medlaybench_v.writing.counted import with_article
 from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import indefinite
 
-_SINGLE = (
-    "abdomen|adenoids?|airway|ankle|antrum|anus|aorta|aortic valve|appendix|arch|armpit|atrium|backbone|ball|"
-    "base|belly|belly lining|bladder|body's main artery|brain|brainstem|breast|breastbone|calf|carina|"
-    "cauda equina|cecum|cerebellum|cheekbone|chest|chin|clavicle|collarbone|colon|cornea|cranium|diaphragm|"
-    "duodenum|ear|elbow|entrance|esophagus|eyeball|eyelid|eye|face|femur|fibula|food pipe|foot|forearm|fork|"
-    "fourth ventricle|fovea|fundus|gallbladder|globus pallidus|groin|hand|head(?! and)|heart|hemiabdomen|"
-    "hemipelvis|hemiscrotum|(?:shoulder|hip|knee|elbow|ankle|wrist|jaw) joint|heel|hemithorax|hip|humerus|ileum|"
-    "inner space|inside(?= of)|jaw|jejunum|kidney|kneecap|knee|larynx|liver|lumen|lung|mandible|maxilla|mediastinum|"
-    "mid-chest|midbrain|middle|mitral valve|navel|neck|nose|nostril|orbit|ovary|pancreas|patella|pelvis|penis|"
-    "pharynx|placenta|pons|prostate|pubis|pulmonary artery|putamen|pylorus|radius|rectum|retina|sacrum|scalp|scapula|"
-    "scrotum|sella|shin bone|shoulder|shoulder blade|skull|skull cap|small bowel|spinal canal|spinal cord|spleen|"
-    "start|sternum|stomach|testicle|testis|thigh|thigh bone|throat|thumb|thyroid(?: gland| cartilage)?|tibia|tongue|"
-    "tonsil|trachea|tricuspid valve|ulna|upper arm bone|ureter|urethra|uterus|vagina|ventricle|voice organ|"
-    "white matter|windpipe|womb|wrist|(?:belly|chest|downward|last|rising)(?: chest)? part"
-)
+_SINGLE = any_of("organs")
 # Of these there are several kinds: one alone is named by what stands before it.
-_NAMED = (
-    r"adrenal|angle|area|artery|bone|bowel|canal|cavity|cheek|chamber|cord|cortex|duct|fossa|gland|hemidiaphragm|"
-    "hemisphere|joint|leg|ligament|compartment|cusp|lip|lobe|lining|main stem|muscle|nerve|putamen|quadrant|ramus|"
-    "region|root|side|sinus|socket|space|spine|thalamus|tube|vein|wall|zone"
-)
-_PLACED = (
-    r"(?:(?:left|right|upper|lower|middle|proximal|distal|anterior|posterior|lateral|medial|superior|inferior|front|rear|"
-    r"inner|outer|side|main|common|internal|external|ascending|descending|chest-level|lower-back|lowest|"
-    r"uppermost|whole|entire)[ ])"
-)
+_NAMED = any_of("parts of organs")
+_PLACED = rf"(?:(?:{any_of('places of organs')})[ ])"
 # "In frontal lobe", "of pulmonary artery"; what says how, not which, is left.
 _NAMED_BY_ADJECTIVE = (
     r"(?!(?:accessory|additional|abnormal|normal|solitary|several|supernumerary|unilateral|bilateral|residual|radial)\b)"
     r"[a-z]+(?:al|ar|ic|id|ary|oid) (?:lobe|artery|nerve|vein|canal|sinus|valve|duct|fossa)"
 )
 # What each thing has, of which it is said: "at left side of the neck".
-_PART = (
-    r"(?:side|part|half|end|third|aspect|portion|border|edge|margin|surface|section|segment|pole|tip|root|wall|branch|"
-    r"quadrant|corner|lobe|region|limb|wing)"
-)
+_PART = f"(?:{any_of('parts of things')})"
 # "In bridge between the brain halves", "at end of the heart relaxation".
-_JOINED_TO_ITS_PLACE = (
-    r"(?:artery|bend|bridge|channel|(?:(?:flared|rounded|wrist)[ ])?end|hollow|joint|junction|lining|opening|outlet|"
-    r"pouch|root|sac|shaft|space|tip|vein|wall)[ ](?:of|between|around|under|behind|at|in)"
-)
-_BEHIND = (
-    r"(?:of|in(?:to|side)?|at|to|on|from|with(?:in)?|through(?:out)?|behind|near|a(?:round|long|cross|bove|gainst)|under|"
-    r"below|beyond|beside|between|outside|over|via|toward|displacing|compressing|involving|surrounding|invading|touching|"
-    r"crossing|covering|entering|filling|overlying|replacing|affecting|reaching|encasing|pushing)"
-)
+_JOINED_TO_ITS_PLACE = rf"(?:{any_of('joined to a place')})[ ](?:of|between|around|under|behind|at|in)"
+_BEHIND = f"(?:{any_of('before organs')})"
 _ORGAN = re.compile(
     rf"[ ]{_BEHIND}[ ]"
     rf"(?=(?:{_PLACED}{{0,3}}(?:{_SINGLE}|{_NAMED_BY_ADJECTIVE})|"
     rf"{_PLACED}{{1,3}}(?:[a-z]{{3,}}(?:-[a-z]+)*[ ])?(?:{_NAMED}))"
     r"(?:[.;:)]|,(?![ ](?:and|or)[ ][a-z]+(?:al|ic|ar)[ ][a-z])|\Z|[ ](?:\(|"
-    r"(?:and|or|of|in|on|with|without|shows?|showed|showing|is|are|was|were|from|to|by|at|after|"
-    r"before|during|which|that|due|taken|seen|has|had|demonstrat\w+|reveal\w+|between|measuring|containing|involving|"
-    r"causing|extending|reaching|displacing|compressing|pushing|suggesting|indicating|resulting|leading|starting|coming|"
-    r"surrounding|using|according|following|representing|because|when|while|where|through|into|above|below|just|also|"
-    r"near|around|toward|along|itself|obtained|performed|connected|consistent|likely|but|as)\b))"
+    rf"(?:{any_of('behind organs')})\b))"
     rf"|{_PLACED}{{1,2}}{_PART} of |{_PLACED}{{0,2}}{_JOINED_TO_ITS_PLACE} the )"
     r"|[ ](?:at|to)[ ](?=level of )"
 )

@@ -15,18 +15,15 @@ from __future__ import annotations
 
 import re
 
+from builders.medlaybench_v.words.lists import any_of
+
 # What tells of a whole picture or finding: when it was made, on which sides, with which dye.
 _OF_THE_WHOLE = ("before ", "after ", "during ", "just after ", "on both sides", "with contrast", "with gadolinium",
                  "without contrast")  # fmt: skip
 _TIMES = ("before ", "after ", "during ", "just after ")
 # Layers are parts of what follows: "under the skin of the thigh".
 _LAYERS = re.compile(r"\b(?:skin|wall|lining|cartilage|covering|muscle)\Z")
-_VERB = (
-    r"(?:is|are|was|were|be|has|have|had|can|may|could|will|would|should|shows?|showed|showing|reveal\w*|demonstrat\w+|"
-    r"depict\w*|confirm\w*|illustrat\w+|indicat\w+|suggest\w*|represent\w*|display\w*|disclos\w+|identif\w+|exhibit\w*|"
-    r"detect\w*|document\w*|appear\w*|seen|noted|visible|present|shown|consistent|compatible|measur\w+|located|"
-    r"persist\w*|(?:most )?likely|again|also|clearly|incidentally)\b"
-)
+_VERB = rf"(?:{any_of('verbs behind')})\b"
 _CLEAR = rf"(?:\s*\Z|\s*(?:[.;:,)\]]|\((?!\d[\d.,]*\s*(?:[×x]|mm\b|cm\b)))|\s+(?:arrow|star|asterisk)|\s+{_VERB}"
 _BEHIND_WHOLE = re.compile(
     rf"{_CLEAR}|\s+(?:in|on|at|with|without|from|due|secondary|within|to|into|between|along|around|near|that|which|"

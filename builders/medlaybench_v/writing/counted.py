@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from builders.medlaybench_v.words.lists import any_of
 from builders.medlaybench_v.words.stacks import FUNCTION_WORDS, NOUNS_IN_ING
 from builders.medlaybench_v.writing.grammar import indefinite
 
@@ -52,15 +53,7 @@ _COUNTED = re.compile(
     r"(?:(?!(?:of|in|on|and|with|to|the|at|from|by|for|into|as|between|around|near|after|before|during|through|over|"
     r"along|within|without|under|behind|beside|below|above|across|toward|towards|against|inside|outside|via|"
     r"shows?|showed|showing|is|was|an?|but|or|not|dye(?!-))\b)[\w-]+(?:(?<![sA-Z]),)?[ ](?:\([a-z -]+\)[ ])?){0,4}?"
-    r"(?P<thing>area|amount|spot|jet|bullet|mass|lump|cyst|tumor|clot|bulge|hole|tear|break|stone|pocket|pouch|passage|patch|stent|tube|catheter|"
-    r"screw|shadow|lesion|nodule|hernia|collection|defect|gap|opening|gallbladder|spleen|device|implant|object|needle|wire|"
-    r"dislocation|aneurysm|structure|artery|region|blockage|patient|fracture|abscess|pseudoaneurysm|ulcer|polyp|process|"
-    r"leak|bruise|vessel(?=[ ](?:coming|arising|from|in|of|with|that|near|\(|cross)|[.,;]|\Z)|"
-    r"baby|tumour|node|line|pattern|growth|appearance|component|rim|curve|infarct|spur|outgrowth|rod|clump|"
-    r"malformation|bump|fragment|cavity|outline|flap|shape|pneumothorax|effusion|infiltrate|reaction|deformity|"
-    r"abnormality|sore|fibroid|molar|crescent|(?<=pregnancy )sac|(?<=yolk )sac|(?<!vital )sign|"
-    r"pregnancy(?! sac)|valve|shift|increase|decrease|response|border|margin|contour|course|look|loop|injury|"
-    r"(?!glauc|scot|tra|myel)\w{4,}oma)(?![\w-])"
+    rf"(?P<thing>{any_of('things')})(?![\w-])"
 )
 # "An enlarged left kidney", "a normal bladder": how an organ looks, not which it is.
 _SEEN_AS = re.compile(
@@ -68,8 +61,5 @@ _SEEN_AS = re.compile(
     r"empty|thin|thick|clear|pregnant|horseshoe|swollen|single|solitary|floating|pelvic|[a-z]+-shaped)[ ]"
     r"(?:(?:left|right|upper|portal|"
     r"lower|front|rear|uneven-looking|brighter-looking|darker-looking|thyroid|small|saliva|"
-    r"tear)[ ]){0,2}(?P<thing>kidney|bladder|womb|liver|windpipe|stomach|lung|tooth|lobe|gallbladder|spleen|pancreas|"
-    r"appendix|heart|food pipe|bowel|ovary|testicle|tendon|ligament|muscle|nerve|vein|artery|gland|wall|valve|duct|"
-    r"disc|(?:thigh[ ]|shin[ ]|breast[ ]|heel[ ]|spine[ ])?bone|aorta|ball|kneecap|prostate|cortex|uterus|breast|"
-    r"eyeball)(?![\w-])"
+    rf"tear)[ ]){{0,2}}(?P<thing>{any_of('organs seen')})(?![\w-])"
 )

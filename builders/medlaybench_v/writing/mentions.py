@@ -14,6 +14,7 @@ from functools import partial
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts import Fact
+from builders.medlaybench_v.words.lists import any_of
 from builders.medlaybench_v.words.stacks import (
     FUNCTION_WORDS,
     NOUNS_IN_ING,
@@ -62,10 +63,7 @@ _JOINED_TO = re.compile(
     re.IGNORECASE,
 )
 _METHOD_BEFORE = re.compile(r"\b(?:CT|MRI?|PET|US|ultraso\w+|magnetic|resonance)[ -]\Z")
-_METHOD_WORDS = (
-    r"computed|computer\w*|magnetic|nuclear|chest|contrast|high|ultraso\w+|ortho\w+|cone|multi\w*|digital|"
-    r"radio\w+|x-?ray|dental|panoram\w*|echo\w*|trans\w+|positron|endoscop\w*|posit\w+|plain|mr\b|ct\b"
-)
+_METHOD_WORDS = any_of("methods")
 _NARROW_OR_WIDE = re.compile(r"[ ](?:stenos[ei]s|strictures?|dilat(?:at)?ions?)(?![\w-])")
 _ENDS_OR_JOINS = (".", ",", ")", ":", ";", " and ", " or ")
 _PLANES = frozenset(("axial", "coronal", "sagittal"))

@@ -13,6 +13,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from builders.medlaybench_v.words.lists import any_of
 from builders.medlaybench_v.writing.topics import pattern, table
 
 
@@ -31,11 +32,7 @@ _WHERE = {
     "toward the lower end": "at the lower end",
 }  # fmt: skip
 _MOVES = re.compile(
-    r"\b(?:(?:displac|extend|extension|direct|retract|deviat|protru|project|migrat|orient|angul|reflect|sublux|"
-    r"disloc|invad|rotat|concav|convex|pierc|travel|advanc|herniat|expan|continu|infiltrat|encroach|elevat|travers|"
-    r"attract|encas|thrust|mobili|transl|progress|erod)\w*|"
-    r"(?:shift|mov|push|bulg|spread|bow|curv|open|fac|slip|pass|cours|run|point|draw|pull|grow|reach|aris|turn|tilt|taper|"
-    r"ris|fall|slop|go|track|drain|flow|enter|exit|cross|lean|bend|lift|driv)(?:e|es|s|ed|d|n|ing|ning)?|bent|drawn|"
+    rf"\b(?:(?:{any_of('moves')})\w*|(?:{any_of('moves by form')})(?:e|es|s|ed|d|n|ing|ning)?|bent|drawn|"
     r"risen|fallen)\b[^.;:]*\Z",
     re.IGNORECASE,
 )
@@ -43,12 +40,7 @@ _MOVES = re.compile(
 _WHITHER = re.compile(
     r"\(toward the (?P<end>(?:upper |lower )?(?:rear|front|top|bottom|lower end|side|middle))(?P<and> and \w+)?\)"
 )
-_GOES = re.compile(
-    r"[ ](?:\w+[ ])?(?:displac|disloc|sublux|shift|curv|exten|deviat|protru|angul|bow|bulg|transl|rotat|migrat|grow|"
-    r"hernia|tilt|conve|conca|spread|drain|flow|project|slip|prolaps|retract|direct|mov|traction|pull|push|tension|orient|bend|"
-    r"flex|approach|progress|propag|course|view|convers|diver)",
-    re.IGNORECASE,
-)
+_GOES = re.compile(rf"[ ](?:\w+[ ])?(?:{any_of('goes')})", re.IGNORECASE)
 _NEARBY = 60  # characters before a word that are looked at
 _OUTER = re.compile(r"outer (?:layer of bone, brain or kidney|bone, brain or kidney layer)")
 _OTHER = "other organ"  # of `layers.csv`: nothing is said

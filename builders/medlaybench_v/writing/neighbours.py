@@ -16,15 +16,13 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from builders.medlaybench_v.words.lists import any_of
 from builders.medlaybench_v.writing.topics import table
 
 # "gastric and", "frontal, parietal and", "anterior/"; nouns that end as adjectives do are none.
 _JOINED_BEFORE = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)(?:,? (?:and|or|and/or|as well as|&) |/)(?:(?:left|right) )?\Z")
 _ADJECTIVE = re.compile(
-    r"(?!(?:canal|signal|interval|hospital|animal|renewal|removal|withdrawal|fecal|trial|material|potential|individual|"
-    r"survival|normal|clinic|traffic|topic|radar|scar|sugar|bar|year|ear|linear|tear|collar|molar|summary|january|"
-    r"february|capillary|bilateral|unilateral|multifocal|focal|typical|atypical|several|initial|final|"
-    r"abnormal)\Z)"
+    rf"(?!(?:{any_of('no adjectives')})\Z)"
     r"(?:[a-z-]{2,}(?:al|ic|ar|ary|ous|eal|ian|ior|noid)|(?:upper|lower|middle|gut|ascending|descending))\Z"
 )
 _FAR = 40

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from builders.medlaybench_v.words.lists import any_of
 from builders.medlaybench_v.writing.capitals import is_name, small
 from builders.medlaybench_v.writing.counted import DETERMINED, with_article
 from builders.medlaybench_v.writing.findings import DASH, LATER_THING, LONG, TITLED, is_finding
@@ -22,10 +23,7 @@ _TITLE = re.compile(
     r"(?:(?:The|An?)[ ])?(?:(?!(?:after|and|as|at|before|by|case|during|following|for|from|in|of|on|or|post|the|to|"
     r"with|without|no)[ ])[\w'’/-]+[ ](?:\([^()]*\)[ ])?){0,4}?"
     r"(?:(?P<one>example|illustration|case|demonstration|representation|depiction|comparison)s?|"
-    r"(?:anatomy|appearance|aspect|assessment|calculation|confirmation|course|definition|description|detection|"
-    r"determination|distribution|evaluation|feature|finding|identification|insertion|locali[sz]ation|location|measurement|"
-    r"origin|pattern|placement|position|removal|result|velocity|visuali[sz]ation)s?)"
-    r"(?:[ ]\([^()]*\))?[ ]of[ ]",
+    rf"(?:{any_of('titles')})s?)(?:[ ]\([^()]*\))?[ ]of[ ]",
     re.IGNORECASE,
 )
 # "Swelling of the lymph nodes on chest CT scan", "Bullet seen in the X-ray": the finding comes before the picture.

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 
+from builders.medlaybench_v.words.lists import any_of
 from builders.medlaybench_v.writing.capitals import small
 from builders.medlaybench_v.writing.counted import DETERMINED, with_article
 from builders.medlaybench_v.writing.glosses import inside_brackets
 from builders.medlaybench_v.writing.grammar import indefinite
 from builders.medlaybench_v.writing.verbs import BRACKETS, has_verb
 
-HEADS = (
-    "[Ss]can|[Ii]mage|[Vv]iew|[Ss]lice|[Xx]-[Rr]ay|[Uu]ltrasound|exam|examination|test|enema|[Pp]icture|[Pp]hotograph|"
-    "film|study|MRI|MRA|CT|CTA|PET/CT|KUB|IOPA|IVU|HSG|OCT|EUS|HRCT|CBCT|MDCT|DSA|SPECT|OPG|AXR|CXR|sonogram|imaging|"
-    "[Pp]hoto|[Ss]ection|projection|reconstruction|sequence|(?!tomo|\\w+tomo)\\w+graphy|"
-    "(?!(?:dia|pro|histo|carto|para|mono|ideo|cardio)gram)[A-Za-z]\\w+gram|meal|swallow|"
-    "[Cc]ross-section(?=s?(?:[.,;]|\\Z| (?:of|at|from|through|in|on|show\\w*|confirm\\w+|demonstrat\\w+)\\b))"
-)
+HEADS = any_of("pictures")
 # "A CT blood vessel scan", "MRI T2-weighted side-view image".
 _NAMED_MORE = (
     r"(?:[a-z]+-(?:view|section|weighted|dye)|T[12](?:-weighted|W)?|blood vessel|artery|vein|typical|"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from builders.medlaybench_v.words.lists import listed
 from builders.medlaybench_v.words.stacks import is_joined, listed_end, names_a_vessel, noun_end, starts_sentence
 from builders.medlaybench_v.writing.attachment import landing, stays_apart
 from builders.medlaybench_v.writing.glosses import (
@@ -39,10 +40,7 @@ _SCANS = frozenset(("CT scan", "MRI scan"))
 _NAMES_A_PLACE = re.compile(r"\(| (?:of|in|on|around|under|behind|beside) ")  # "pocket of pus in the brain"
 _IN_A_PLACE = re.compile(r"(?:of|in|on|under|around|behind|beside|between|inside|outside|above|below|near|along) ")
 _FINDING = re.compile(r" (?:mass|tumou?r|nodule|cyst|lesion|collection|gas|air|fluid|lymph node)(?:e?s)?\Z")
-_OTHER_PLACES = frozenset(
-    "left right bilateral sided left-sided right-sided upper lower inner outer front rear proximal distal anterior "
-    "posterior superior inferior medial lateral and or".split()
-)
+_OTHER_PLACES = listed("other places")
 _HEAD_NOUN = re.compile(r" (?:of|in|on|around|with|under) | \(")
 _PLAINLY = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?![\w-])")  # a first word that takes a capital
 _THIRD_PERSON = re.compile(r"\A(that \w+[^s])s\b")

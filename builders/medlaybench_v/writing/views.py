@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from builders.medlaybench_v.words.lists import any_of
 from builders.medlaybench_v.writing.attachment import landing
 from builders.medlaybench_v.writing.senses import another_sense
 from builders.medlaybench_v.writing.topics import table
@@ -65,13 +66,7 @@ _US_PICTURE = re.compile(
 )
 _OF_PICTURE = re.compile(r"\b(?:images?|views?|slices?|sections?|cuts?) (?:of|from) (?:the )?\Z", re.IGNORECASE)
 # A name that goes on, in which "scan" would part what belongs together: "MRI brain T2", "CT finding".
-_BARE_NOUN = re.compile(
-    r"[ ](?!(?:of|in|on|at|from|with|without|and|or|to|for|by|after|before|during|through|at|as|near|under|above|below|"
-    r"that|which|who|is|are|was|were|has|had|can|may|shows?|showed|shown|showing|showes|show|taken|made|done|seen|also|"
-    r"again|clearly|scans?|over|around|between|along|across|due|because|following|prior|but|within|then|did|does|not|no|"
-    r"only|here|white|red|arrow\w*|the|an?|\w+ing|\w+ed|\w+ly|\w+ates?|\w+icts?|reveals?|confirms?|suggests?|"
-    r"exhibits?|displays?|identif\w+|discloses?|presents?|depicts?)\b)[A-Za-z]\w"
-)
+_BARE_NOUN = re.compile(rf"[ ](?!(?:{any_of('no bare nouns')})\b)[A-Za-z]\w")
 _AFTER_TIME = re.compile(r"(?:hour|day|week|month|year)s?[ ]\Z")
 
 
@@ -109,16 +104,7 @@ _OTHER_MR = re.compile(
 )
 _AMONG_OTHERS = re.compile(r"(?:,? and|,? or|,|/) ?(?!CT|US|PET)[A-Z]{2,}\b")
 # What follows makes another name of it: "CT angiography", "MRI scanner", "CT number", "ultrasound probe".
-_NO_METHOD = re.compile(
-    r"angio|veno(?:gra)|arthro|uro(?:gra)|enter|cholangio|fluoro|guid|scanner|machine|unit|cent(?:er|re)|"
-    r"department|system|"
-    r"protocol|number|value|attenuation|densit|criteria|data|sequence|signal|technique|measure|parameter|probe|"
-    r"transducer|render|"
-    r"beam|room|suite|findings?\b|features?\b|contrast|volumetr|simulat|plann|perfusion|spectro|elasto|tracto|"
-    r"urogr|myelo|"
-    r"colono|ventriculo|cisterno|sialo|dacryo|[a-z]+gra(?:ph(?:y|ic)|ms?)\b|[a-z]+scop",
-    re.IGNORECASE,
-)
+_NO_METHOD = re.compile(any_of("no methods"), re.IGNORECASE)
 
 
 def pictures(text: str, lower: str = "") -> Iterator[Picture]:
