@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from functools import cache, partial
-from pathlib import Path
 
-from builders.medlaybench_v.facts.words import rows
+from loaders.files.bundled import bundled
 
 _NAMED = re.compile(r"@(\w+)@")
-table = partial(rows, folder=Path(__file__).parent)
+table = partial(bundled, "builders.medlaybench_v.writing")
 
 
 @cache
