@@ -3,16 +3,13 @@
     AO: aorta; LV = left ventricle; RA - right atrium.
     DSA, Digital Subtraction Angiography; LV indicates left ventricle
 
-After Schwartz and Hearst (2003), the letters of the short form are looked for in the long form, in order; here the
-separator already says that a definition follows, so they may stand anywhere. An entry whose letters do not fit ("T:
-Chassaignac's tubercle") is accepted when its neighbours' do. Figure markers, panel letters and sides are never short
-forms.
+The letters of the short form are looked for in the long form, in order. An entry whose letters do not fit ("T:
+Chassaignac's tubercle") is accepted if at least half of the key's do. Figure markers and sides are never short forms.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from builders.medlaybench_v.words.lists import any_of
@@ -30,19 +27,10 @@ class _Entry:
     short: Span
     long: Span
     stop: int
-    separator: str
     fits: bool
 
 
-_FUNCTION_WORDS = frozenset(["of", "the", "and", "to", "in", "for", "with", "by", "on", "at", "from", "a", "an", "or"])
 _NOT_SHORT = re.compile(any_of("no short forms"), re.IGNORECASE)
-_SENTENCE = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|shows?|showed|showing|shown|reveal\w*|demonstrat\w+|depict\w*|illustrat\w+|"
-    r"indicat\w+|represent\w*|denot\w+|suggest\w*|note|see|not|no)\b",
-    re.IGNORECASE,
-)
-_WITHIN = re.compile(r"[\s/–-]+")
-_WORD = re.compile(r"\w[\w'’]*")
 _ENTRY = re.compile(
     r"(?<![^\s.,;:()\[\]])(?=[a-z]{1,4}(?![\w-])|[\w'’/+&-]{0,11}?[A-Z])"
     r"(?P<short>(?:[A-Z][A-Za-z0-9-]{0,4}\s(?=[A-Z]))?[^\W_][\w'’/+&-]{0,11}?)"
@@ -69,8 +57,9 @@ def without_key(caption: str) -> tuple[str, list[tuple[str, Span]]]:
     ones are used loses nothing. A short form that the body does not use is a label of the figure: the caller decides.
     """
     run = _last_run(caption)
-    if not run or not _defines(caption, run):
-        return caption, []
+    known = 2 * sum(entry.fits for entry in run) >= len(run)
+    if not (run and known and all(_AND.fullmatch(caption, entry.long[1], entry.stop) for entry in run)):
+        return caption, []  # it defines nothing, or other words would be lost with it
     before = caption[: run[0].short[0]].rstrip()
     if heading := _HEADING.search(before, max(0, len(before) - _HEADING_SIZE)):
         before = before[: heading.start()].rstrip()
@@ -92,24 +81,6 @@ def _last_run(caption: str) -> list[_Entry]:
             run = []
         run.append(entry)
     return run
-
-
-def _defines(caption: str, run: Sequence[_Entry]) -> bool:
-    """Whether every entry of a run defines something, and no other words are lost with them."""
-    fitting = sum(e.fits for e in run)
-    if len(run) == 1 or (fitting == 1 and any(e.separator == ":" for e in run)):
-        believed = fitting == len(run) and _stands_alone(caption, run[0])
-    else:
-        believed = 2 * fitting >= len(run) and all(e.fits or not _SENTENCE.search(caption[slice(*e.long)]) for e in run)
-    return believed and all(_AND.fullmatch(caption, e.long[1], e.stop) for e in run)
-
-
-def _stands_alone(caption: str, entry: _Entry) -> bool:
-    """Is an entry without neighbours a definition, not a panel letter, a title or half of a sentence?"""
-    if _SENTENCE.search(caption[slice(*entry.long)]):
-        return False
-    start, end = entry.short
-    return end - start > 1 or _HEADING.search(caption, max(0, start - _HEADING_SIZE), start) is not None
 
 
 def _entries(caption: str) -> list[_Entry]:
@@ -138,42 +109,11 @@ def _entries(caption: str) -> list[_Entry]:
             start, short = start + short.index(" ") + 1, short.partition(" ")[2]
             fits = _fits(short, long)
         span = match.end(), match.end() + len(long)
-        entries.append(_Entry((start, match.end("short")), span, stop, match["separator"].strip(" ."), fits))
+        entries.append(_Entry((start, match.end("short")), span, stop, fits))
     return entries
 
 
 def _fits(short: str, long: str) -> bool:
-    """Whether the letters of `short` are in `long`, from one of its first three words on."""
-    words: list[re.Match[str]] = []  # that only spaces, hyphens and slashes part
-    for word in _WORD.finditer(long):
-        if words and not _WITHIN.fullmatch(long, words[-1].end(), word.start()):
-            break
-        words.append(word)
-    lower, letters = [word[0].lower() for word in words], [c.lower() for c in short if c.isalnum()]
-    return any(_aligned(letters, lower[begin:]) for begin in range(min(len(lower), 2 if len(short) == 1 else 3)))
-
-
-def _aligned(letters: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether the words hold the letters in order, the first one at the start of the first word.
-
-    A letter may start a word or be inside one. Function words may be skipped, and one other word between two letters.
-    """
-    if not words[0].startswith(letters[0]):
-        return False
-    places = {0: 1}  # word -> the first place after the letters so far; an earlier place can only reach further
-    for letter in letters[1:]:
-        reached: dict[int, int] = {}
-        for index, place in places.items():
-            at = words[index].find(letter, place)
-            if at >= 0:
-                reached[index] = min(at + 1, reached.get(index, at + 1))
-            may_skip = True
-            for later in range(index + 1, len(words)):
-                if words[later].startswith(letter):
-                    reached[later] = 1
-                if words[later] not in _FUNCTION_WORDS:
-                    if not may_skip:
-                        break
-                    may_skip = False
-        places = reached
-    return bool(places)
+    """Whether the letters of `short` are in `long`, in order, the first one at its start."""
+    rest = iter(long.lower())
+    return short[0].lower() == long[0].lower() and all(letter in rest for letter in short.lower() if letter.isalnum())

@@ -156,8 +156,6 @@ def noun_end(text: str, at: int, stop: int) -> int:
             if numbered and text[end : end + 2].strip().isdigit():
                 return 0
             break
-        if following[1] == "-":
-            break
         word = following[2].lower()
         if word in _JOINED:
             return 0

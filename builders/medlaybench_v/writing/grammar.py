@@ -153,8 +153,7 @@ def _take_back_repeats(pieces: list[Piece], texts: list[str]) -> None:
         if first and second and first.entry.term.pos == "adjective" and "(" not in texts[i]:
             said = _said(texts[i])
             if said & _said(texts[i + 2].partition(" (")[0]):
-                surface = first.entry.surface
-                texts[i] = surface.capitalize() if texts[i][:1].isupper() else surface
+                texts[i] = first.entry.surface
 
 
 def _said(text: str) -> set[str]:
@@ -268,8 +267,6 @@ def _join_after(inserted: str, after: str, piece: Piece) -> tuple[str, str]:
     if first is None or not (head or inserted.endswith(("-view", "-section"))):
         return inserted, after
     following = first.group(1).lower()
-    if last.lower() == following and piece.match is None:
-        return inserted, after[first.end() :]
     if last.lower() == "cross-section" and following in _CUTS:
         return inserted + ("s" if following.endswith("s") else ""), after[first.end() :]
     if last.lower() in _PICTURES and following in _PICTURES:

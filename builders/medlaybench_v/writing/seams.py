@@ -32,7 +32,6 @@ _PLACE_BEHIND = (
 )
 # "The tip of the" + "heart tip", "in the area of the" + "abnormal area".
 _OF_BEFORE = re.compile(r"\b([a-z]{3,}?)s? of(?: the| an?| this| its)?(?: [a-z]+)? \Z", re.IGNORECASE)
-_NO_HEADS = frozenset("patient patients case cases with from".split())
 # "Caused by" and "diagnosed with diverticulosis and", "indirect signs of gastroduodenal" + "hole".
 _UNCOUNTED = re.compile(
     r"\b(?:by|with|of|from|and|or|showing|shows|showed|suggesting|due to) ((?:[a-z]+(?:al|ic|ed) )?)\Z"
@@ -60,7 +59,7 @@ def says_again(before: str, said: str) -> bool:
     """Whether a phrase says the word again that it is joined to: "the tip of the" + "heart tip"."""
     near = before[-_FAR:]
     joined = _OF_BEFORE.search(near) if " of" in near.lower() else None
-    if joined is None or joined[1].lower() in _NO_HEADS:
+    if joined is None:
         return False
     named = said.partition(" (")[0].lower()
     word = joined[1].lower()

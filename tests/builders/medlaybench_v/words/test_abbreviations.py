@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.medlaybench_v.words.abbreviations import without_key
+from builders.medlaybench_v.writing.footnotes import Part, unfold_key
 
 
 def pairs(caption: str) -> list[tuple[str, str]]:
@@ -17,7 +18,6 @@ KEYS = [
         [("AO", "aorta"), ("LV", "left ventricle"), ("RA", "right atrium")],
     ),
     ("Occlusion. DSA, Digital Subtraction Angiography", [("DSA", "Digital Subtraction Angiography")]),
-    ("Post-SWL film. SWL = extracorporeal shockwave lithotripsy.", [("SWL", "extracorporeal shockwave lithotripsy")]),
     (
         "Defect (arrow) to the right. LV indicates left ventricle; Ao, aorta.",
         [("LV", "left ventricle"), ("Ao", "aorta")],
@@ -51,7 +51,6 @@ NONE = [
     "Liver (a), spleen (B), kidney (C).",
     "Right (right) and left (Left) views (*) (Figure 2) (Fig. 2A).",
     "Aberrant artery posterior to the esophagus (E) and trachea (T).",
-    "(A, B) Swelling of the orbit. A: axial view. B: coronal view.",
     "EUS: circumferential occupation of the duodenal wall.",
     "Enhanced CT: enlarged pancreatic tail.",
     "Group B: Baseline (pre-operatively).",
@@ -65,6 +64,11 @@ NONE = [
 @pytest.mark.parametrize("caption", NONE)
 def test_not_an_abbreviation(caption: str) -> None:
     assert without_key(caption) == (caption, [])
+
+
+def test_letters_of_panels_are_not_told_where_they_are_used() -> None:
+    caption = "(A, B) Swelling of the orbit. A: axial view. B: coronal view."
+    assert unfold_key(caption) == [Part(0, len(caption))]
 
 
 def test_a_sentence_within_a_key_is_not_cut_with_it() -> None:
