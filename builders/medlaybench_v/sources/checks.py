@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from builders.medlaybench_v.sources.languages import is_english
+from loaders.files.bundled import grouped
 
 MAX_CHARACTERS = 5_000
 # A caption may name a gene or quote a unit in Greek; beyond this share of other letters it is not English.
@@ -24,55 +25,12 @@ _LOOK_ALIKES = re.compile(
     "[A-Za-z][\u0400-\u052f\u0530-\u058f\u13a0-\u13ff]|[\u0400-\u052f\u0530-\u058f\u13a0-\u13ff][A-Za-z]"
 )
 
-_SAID = r"(?:instructions?|prompts?|rules?|directions?|guidelines?|guardrails?|commands?|messages?|requests?|context)\b"
-_EARLIER = r"(?:above|previous|prior|preceding|earlier|foregoing|before|system|your|my|initial|original|safety)"
-_DROP = r"(?:ignore|disregard|forget|override|bypass|skip)\b"
-_ANSWER = r"(?:respond|reply|answer)\b"
-_WRITE = r"(?:say|write|output|print|return)\b"
-_REWORK = r"(?:simplify|rewrite|translate|summarise|summarize|paraphrase)\b"
-
 # Ways to address a model, in lower case. A caption may ask its reader to "note the arrow" or to "ignore the artefacts";
 # what gives an address away is what is to be ignored, or who is told to answer.
 # Those that begin with a word share its start, so that the middle of a word is passed at once.
-_ADDRESSES = re.compile(
-    r"\b(?:"
-    + "|".join(
-        (
-            rf"{_DROP}(?:\W+\w+){{0,3}}?\W+{_EARLIER}\W+(?:\w+\W+){{0,2}}?{_SAID}",
-            rf"{_DROP}\W+(?:all|any|every|these|those|the)\W+(?:\w+\W+)?{_SAID}",
-            rf"{_DROP}\W+(?:all\W+|everything\W+|anything\W+|what\W+(?:(?:is|was)\W+)?)?(?:of\W+)?(?:the\W+|that\W+)?"
-            r"(?:text\W+|words\W+|caption\W+)?(?:above|said\W+before|written\W+before|preceding)\b"
-            r"(?!\W+(?:artefact|artifact|level|line|mark))",
-            r"(?:new|updated|additional|hidden|secret|following|system)\W+(?:instructions?|prompts?)\b\s*[:.-]",
-            rf"(?:follow|obey)\W+(?:these|my|the\W+following|only)\W+(?:\w+\W+)?{_SAID}",
-            r"(?:reveal|print|repeat|show|output|leak|tell\W+me)\W+(?:me\W+)?(?:your|the)\W+(?:\w+\W+)?"
-            r"(?:prompt|instructions?)\b",
-            r"you\W+are\W+(?:now|a|an|the|no\W+longer|chat|gpt)\b",
-            r"(?:system|developer)\W+(?:prompt|message)\b",
-            r"as\W+an?\W+(?:ai|artificial\W+intelligence|(?:large\W+)?language\W+model|assistant|chatbot)\b",
-            r"(?:pretend|imagine)\W+(?:to\W+be|that\W+you|you)\b",
-            r"act\W+as\W+(?:if\W+you|an?\W+(?:ai|assistant|chatbot|helpful|different|unrestricted|translator|writer|"
-            r"doctor))\b",
-            rf"{_ANSWER}\W+(?:only|just|always|exactly|instead|in\W+json|"
-            r"with\W+(?:only|just|exactly|the\W+(?:word|text|sentence|phrase)))\b",
-            rf"{_ANSWER}\W+with\s+[\"'“‘]",
-            rf"instead\W+(?:of\W+\w+ing\W+\w+\W+)?(?:{_ANSWER}|{_WRITE})",
-            rf"{_WRITE}\W+(?:only|exactly|nothing\W+but|the\W+following|json)\b",
-            rf"do\W+not\W+(?:{_REWORK}|follow\W+(?:the|your|any)\b)",
-            rf"{_REWORK}\W+(?:this|the|it)\W+(?:\w+\W+)?(?:caption|text|sentence|above|following|as|into|in)\b",
-            r"(?:jailbreak|prompt\W+injection|developer\W+mode|dan\W+mode)\b",
-        )
-    )
-    + ")|"
-    + "|".join(
-        (
-            r"<\|?/?(?:im_start|im_end|system|assistant|user|endoftext|start_header_id|eot_id|s|inst)\b\|?>|<</?sys>>",
-            r"\[/?inst\]|#{2,}\s*(?:system|instruction|user|assistant|response)s?\b",
-            r"(?:^|[\n.!?\"”>]\s*)(?:system|assistant|user|human|chatgpt|ai)\s*:\s",
-            r"[\"'“]?layman_caption[\"'”]?\s*[:=]",
-        )
-    )
-)
+_WAYS = grouped("builders.medlaybench_v.sources", "addresses.csv")
+_BY_WORD, _BY_MARK = ("|".join(row["pattern"] for row in _WAYS[kind]) for kind in ("a word", "a mark"))
+_ADDRESSES = re.compile(rf"\b(?:{_BY_WORD})|{_BY_MARK}")
 
 
 def row_problem(row: Mapping[str, Any]) -> str | None:

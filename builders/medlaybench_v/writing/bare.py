@@ -19,6 +19,7 @@ from functools import cache
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts import Reading
+from builders.medlaybench_v.words.lists import any_of
 from builders.medlaybench_v.words.stacks import noun_end
 from builders.medlaybench_v.words.terms import Term
 from builders.medlaybench_v.writing.glosses import bracket_follows, finds_room, inside_brackets
@@ -39,10 +40,7 @@ _NO_NOUN = re.compile(
     re.IGNORECASE,
 )
 # A view from the side is no view toward it.
-_PICTURED = re.compile(
-    r"(?:[ ][\w-]+){0,3}[ ](?:views?|films?|x-?rays?|radiogra\w*|scans?|images?|angiogra\w*|arteriogra\w*|sections?|"
-    r"slices?|fluorosc\w*|project\w*|stud(?:y|ies)|reconstr\w*|approach|most)\b"
-)
+_PICTURED = re.compile(rf"(?:[ ][\w-]+){{0,3}}[ ](?:{any_of('pictured')})\b")
 # "Histiocytosis X", "grade II".
 _NAME_GOES_ON = re.compile(r" [A-Z\d]")
 _HYPHENS = "–/’'-"

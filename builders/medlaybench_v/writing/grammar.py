@@ -11,6 +11,7 @@ import re
 from functools import cache
 from operator import itemgetter
 
+from builders.medlaybench_v.words.lists import any_of, listed
 from builders.medlaybench_v.words.terms import english
 from builders.medlaybench_v.writing.matches import Draft, Entry, Piece
 from builders.medlaybench_v.writing.seams import (
@@ -23,11 +24,7 @@ from builders.medlaybench_v.writing.seams import (
 
 _ARTICLE_AT_END = re.compile(r"(?:\b|(?<=[a-z])(?=A))([Aa]n?)(\s+)\Z")
 # What cannot be counted takes no "a": "a massive pneumothorax" is "massive air around the lung".
-_MASS = re.compile(
-    r"(?:very little|rather little|pressure on nearby parts|"
-    r"air|pus|gas|blood|fluid|free air|free fluid|blood clotting|bleeding|scarring|inflammation|tissue death|"
-    r"bone death|bone loss)(?=\Z| (?:of|in|around|under|inside|within|between|behind|at|from)\b)"
-)
+_MASS = re.compile(rf"(?:{any_of('uncountable')})(?=\Z| (?:of|in|around|under|inside|within|between|behind|at|from)\b)")
 # "A small pleural effusion" is "a small amount of fluid around the lung".
 _AMOUNT = re.compile(r"(?:free )?(?:air|fluid|blood|gas|pus) (?:in|around|under|between|behind)\b")
 _SIZE = re.compile(r"(?P<start>\b(?:[Aa]n?|[Tt]h(?:e|is)) )?\b(?P<size>[Ss]mall|[Ll]arge|[Hh]uge|[Tt]iny) \Z")
@@ -37,17 +34,10 @@ _DEGREES = re.compile(r"(?i:\b(?:severe|moderate|mild|marked|slight|massive|sign
 _DEGREE = re.compile(rf"{_DEGREES.pattern}(?: (?:to|or) {_DEGREES.pattern})? \Z")
 _ARTICLE_AND_ADJECTIVE = re.compile(r"\b(?P<article>[Aa]n?) (?:(?!(?:the|of)\b)[^\W\d_]+(?:-[^\W\d_]+)*,? ){0,2}\Z")
 # The adjective that the comma parted it from has gone behind: "a large, mass in the chest".
-_COMMA_BEFORE_NAME = re.compile(
-    r"\b(large|long|small|huge|big|irregular|round|oval|solid|smooth|thick|thin|massive|giant|solitary|single|focal|rounded|"
-    r"soft|lobulated|multiple|new|old|slight|mild|moderate|severe|extensive), \Z",
-    re.IGNORECASE,
-)
+_COMMA_BEFORE_NAME = re.compile(rf"\b({any_of('sizes and shapes')}), \Z", re.IGNORECASE)
 _LAST_WORD = re.compile(r"([^\W_]+(?:-[^\W_]+)*)(\s*)\Z")
 _FIRST_WORD = re.compile(r"\s+([^\W_]+(?:-[^\W_]+)*)")
-_PICTURES = frozenset(
-    "scan scans scanning image images imaging picture pictures study studies examination exam view views film films "
-    "slice slices".split()
-)
+_PICTURES = listed("names of pictures")
 _CUTS = frozenset("view views slice slices section sections cut cuts".split())  # each is a cross-section
 _PLAIN_WORD = re.compile(r"[a-z]{4,}")
 _OFTEN = frozenset("with that from side left right upper lower looking".split())

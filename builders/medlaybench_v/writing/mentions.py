@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple
 
 from builders.medlaybench_v.facts import Fact
-from builders.medlaybench_v.words.lists import any_of
+from builders.medlaybench_v.words.lists import any_of, listed
 from builders.medlaybench_v.words.stacks import (
     FUNCTION_WORDS,
     NOUNS_IN_ING,
@@ -50,9 +50,7 @@ class Form(NamedTuple):
 
 
 # After a hyphen these continue a word without changing what stands before it: "CT-guided".
-_HYPHEN_SUFFIXES = frozenset(
-    "guided like shaped enhanced weighted based sided related induced associated directed".split()
-)
+_HYPHEN_SUFFIXES = listed("hyphen suffixes")
 # A side would lose its place, and half of "extra and intracranial fluid" its head.
 _BEFORE_PLACED = ("left", "right", "bilateral", "sided", "unilateral", " and", " or", "/", "-")
 _HALF_NAMES = ("bowel ", "intestinal ")  # of "small bowel perforation" the first word would be left with the hole

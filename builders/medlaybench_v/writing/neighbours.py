@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from builders.medlaybench_v.words.lists import any_of
+from builders.medlaybench_v.words.lists import any_of, listed
 from builders.medlaybench_v.writing.topics import table
 
 # "gastric and", "frontal, parietal and", "anterior/"; nouns that end as adjectives do are none.
@@ -35,10 +35,7 @@ _OPPOSITES = tuple(
     for row in table("opposites.csv")
 )
 # Beginnings of words that are sometimes written apart.
-_BARE_PREFIXES = frozenset(
-    "intra extra peri para sub supra infra retro inter trans endo epi hemi pseudo antero postero pre non multi "
-    "hypo hyper iso meta".split()
-)
+_BARE_PREFIXES = listed("bare prefixes")
 _HALF_BEFORE = re.compile(r"\b[a-z]+- (?:and|or|to|and/or) \Z")
 # What a modifier may stand apart from its noun by: no other sentence, clause or preposition.
 _CLOSE = re.compile(r"(?:[^\W_][\w.×-]*,? ){0,4}\Z")

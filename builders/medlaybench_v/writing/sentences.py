@@ -67,11 +67,7 @@ _MARKED = re.compile(
 )
 _LETTERS = re.compile(r"(?![A-Z][a-z]+[ -])")  # "CV2ip (the lowest point)", "Cal, calcium"
 _PLAIN = re.compile(r"(?!The |[A-Z]{2,},)[A-Z\d][^:=;]*\Z")  # no key, no label, no list
-_FROM_ELSEWHERE = re.compile(
-    r"permission|courtesy|archive|licen[cs]e|publish|copyright|author|journal|found|seen|hospital,|university|[ ]doi|"
-    r"\A(?:scale|image[ ]by|photo)",
-    re.IGNORECASE,
-)
+_FROM_ELSEWHERE = re.compile(any_of("from elsewhere"), re.IGNORECASE)
 _ONE = re.compile(r"(?:an?|one|each)\b", re.IGNORECASE)  # "An example of the images"
 
 

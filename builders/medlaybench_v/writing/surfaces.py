@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from builders.licences import strictest
 from builders.medlaybench_v.facts import facts_of, read
-from builders.medlaybench_v.words.lists import listed
+from builders.medlaybench_v.words.lists import any_of, listed
 from builders.medlaybench_v.words.stacks import said_behind
 from builders.medlaybench_v.words.terms import Term, british, plural, plural_forms
 from builders.medlaybench_v.writing.glosses import beside, in_capitals
@@ -24,14 +24,7 @@ from builders.medlaybench_v.writing.matches import Entry
 
 _PREPOSITIONS = listed("prepositions")
 # Places that a body has twice, as the vocabulary names them.
-_PAIRED = frozenset(
-    f"the {place}"
-    for place in (
-        "kidney", "lung", "breast", "eye", "eye socket", "hip socket", "shoulder blade", "collarbone", "thigh", "groin",
-        "armpit", "ovary", "testicle", "eyeball", "ear", "shoulder", "hip", "knee", "outer lower-leg bone", "shin bone",
-        "upper arm bone", "wrist", "heel bone", "kneecap", "kidney-to-bladder tube",
-    )
-)  # fmt: skip
+_PAIRED = frozenset(f"the {place}" for place in any_of("paired places").split("|"))
 _PAIRED_PLACE = re.compile(
     rf" (?:in|of|around|on|from|into|under|atop) (the) ({'|'.join(p[4:] for p in sorted(_PAIRED))})\Z"
 )
