@@ -69,8 +69,6 @@ def test_a_person_plays_the_game_of_the_models() -> None:
     assert played(TURNS[:5], None) is None  # the next words are waited for
     cut_off = played((), "time")
     assert cut_off is not None and cut_off.stopped == "time" and not cut_off.exchanges
-    with pytest.raises(ValueError, match="5 to 40"):
-        Rules("confirmation", 41, timed=True)
 
 
 def test_a_talk_from_consent_to_the_scores_bit_for_bit(tmp_path: Path) -> None:

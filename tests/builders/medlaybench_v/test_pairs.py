@@ -68,13 +68,17 @@ MEASURED = {
     "blackthorn": {"all": (86, 7, 0, 6)},
     "elder": {"all": (62, 14, 3, 6)},
     "linden": {"all": (158, 16, 3, 3)},
+    "almond": {"all": (45, 12, 4, 10)},  # played once; nobody has read it
+    # One or two for each thing that the gates are meant to know. Rules that hardly count elsewhere decide many of them.
+    "checklist": {"all": (63, 3, 6, 0)},
 }
-_SIZES = {"development": 600, "linden": 360, "hawthorn": 240, "blackthorn": 200}
+_SIZES = {"development": 600, "linden": 360, "hawthorn": 240, "blackthorn": 200, "almond": 120, "checklist": 154}
+_FOLDERS = {"rosehip": "light", "checklist": "listed"}
 
 
 @cache
 def found(name: str) -> dict[str, Score]:
-    folder = DEVELOPMENT / ("light" if name == "rosehip" else "unseen")
+    folder = DEVELOPMENT / _FOLDERS.get(name, "unseen")
     pairs = read([] if name == "development" else [folder / f"{name}.jsonl"])
     assert len({pair["id"] for pair in pairs}) == len(pairs) == _SIZES.get(name, 160)
     return scores(pairs, judge(pairs))
