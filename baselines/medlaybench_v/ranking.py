@@ -83,13 +83,17 @@ def recall_at_k(
     """Hits of both directions at each k, at instance and at group level.
 
     images: (N, D); texts: (U, D), each caption once; `text_of_image`: (N,) the caption of each image, by default its
-    own row. `rows` selects a pool of the N rows, of the largest k or more. Embeddings need not be normalised. Raises
-    InputError for rows that are not finite or zero.
+    own row. `rows` selects a pool of the N rows. Embeddings need not be normalised. Raises InputError for rows that are
+    not finite or zero, lengths that do not agree, and a k outside 1..pool size.
     """
     steps = tuple(ks)
     # One BLAS thread per worker: a worker counts its tile while it is still in its core's cache.
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(_WORKERS) as workers:
         pool = _Pool.of(images, texts, text_of_image, rows, workers)
+        if not steps or min(steps) < 1 or max(steps) > pool.size:
+            raise InputError(
+                "ks", found=f"{list(steps)}", expected=f"one or more k from 1 to the pool's {pool.size} rows"
+            )
         i2t, t2i = _count(pool, max(steps), workers)
         best, best_tied = _best_of_group(pool, t2i, workers)
     shared, alone = pool.multiplicity, np.ones_like(pool.multiplicity)
@@ -168,10 +172,29 @@ class _Pool:
         rows: Ints | None,
         workers: ThreadPoolExecutor,
     ) -> _Pool:
-        size = len(images) if rows is None else len(rows)
-        of_row = text_of_image if rows is None or text_of_image is None else text_of_image[rows]
-        left = _Side(images, rows, np.empty(size))
-        other = _Side(texts, rows if of_row is None else of_row, np.empty(size))
+        images, texts = _matrix(images, "images"), _matrix(texts, "texts")
+        if images.shape[1] != texts.shape[1]:
+            raise InputError(
+                "texts", found=f"vectors of length {texts.shape[1]}", expected=f"{images.shape[1]}, as the images"
+            )
+        if text_of_image is None and len(texts) != len(images):
+            raise InputError(
+                "texts",
+                found=f"{len(texts)} rows for {len(images)} images",
+                expected="one row an image, or text_of_image",
+            )
+        caption = None if text_of_image is None else _index(text_of_image, len(texts), "text_of_image")
+        if caption is not None and len(caption) != len(images):
+            raise InputError("text_of_image", found=f"{len(caption)} entries", expected=f"{len(images)}, one an image")
+        chosen = None if rows is None else _index(rows, len(images), "rows")
+        if chosen is not None and len(np.unique(chosen)) != len(chosen):
+            raise InputError("rows", found="the same row twice", expected="distinct rows")
+        size = len(images) if chosen is None else len(chosen)
+        if size == 0:
+            raise InputError("pool", found="no row", expected="at least one image with its caption")
+        of_row = caption if chosen is None or caption is None else caption[chosen]
+        left = _Side(images, chosen, np.empty(size))
+        other = _Side(texts, chosen if of_row is None else of_row, np.empty(size))
         right = np.empty(size)
 
         def products(start: int) -> None:
@@ -189,6 +212,23 @@ class _Pool:
             return cls(left, other, right, np.arange(size), np.ones(size, dtype=np.int64))
         _, number, sizes = np.unique(of_row, return_inverse=True, return_counts=True)
         return cls(left, other, right, number.astype(np.int64), sizes[number].astype(np.int64))
+
+
+def _matrix(values: Embeddings, name: str) -> Embeddings:
+    matrix = np.asarray(values)
+    if matrix.ndim != 2 or matrix.shape[1] == 0 or not np.issubdtype(matrix.dtype, np.floating):
+        raise InputError(name, found=f"{matrix.dtype} of shape {matrix.shape}", expected="floats of shape (rows, D)")
+    return matrix
+
+
+def _index(values: Ints, size: int, name: str) -> Ints:
+    index = np.asarray(values)
+    if index.ndim != 1 or not np.issubdtype(index.dtype, np.integer):
+        raise InputError(name, found=f"{index.dtype} of shape {index.shape}", expected="integers of shape (rows,)")
+    wrong = np.flatnonzero((index < 0) | (index >= size))
+    if len(wrong):
+        raise InputError(f"{name}[{wrong[0]}]", found=str(index[wrong[0]]), expected=f"0 to {size - 1}")
+    return index.astype(np.int64)
 
 
 def _check_norms(side: _Side, name: str) -> None:

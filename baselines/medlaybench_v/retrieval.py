@@ -58,6 +58,10 @@ class CaptionRows:
         if size < 2:
             expected = "2 or more: one alone has no other to be compared with"
             raise InputError("rows", found="1 row" if size else "no row", expected=expected)
+        for name in ("expert_caption", "layman_caption", "article_id"):
+            values = getattr(self, name)
+            if values is not None and len(values) != size:
+                raise InputError(f"rows.{name}", found=f"{len(values)} entries", expected=f"{size}, as modality")
         for row, code in enumerate(self.modality):
             if code not in _CODES:
                 raise InputError(f"rows.modality, row {row}", found=repr(code), expected=", ".join(_CODES))
@@ -90,10 +94,10 @@ def evaluate(made: Embeddings, rows: CaptionRows, *, record: RunRecord, model: s
 
     Intervals and p values come from paired resamples of rows, or of articles where `rows` has them; the paper's own p
     value, of 1,000 resamples of rows, is always among them. A modality with fewer rows than the largest k gives "not
-    computed" cells; the split has no fewer.
+    computed" cells. Raises InputError for a k larger than the split.
     """
     run = _Run(made.images.rows(), {EXPERT: made.texts["expert"], LAYMAN: made.texts["layman"]}, rows, record, model)
-    # Ranked first, since this checks every row.
+    # Ranked first, since this checks every row, and k against the split.
     whole = run.hits(np.arange(rows.size))
     return [*_per_modality(run), *_global(run, whole)]
 

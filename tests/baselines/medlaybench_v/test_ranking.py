@@ -177,3 +177,32 @@ def test_a_zero_row_is_named() -> None:
         recall_at_k(images, texts)
     with pytest.raises(InputError, match="texts, row 9: a zero vector"):
         recall_at_k(images, texts, rows=np.arange(5, 90))
+
+
+def test_shapes_that_do_not_agree_are_named() -> None:
+    images, texts, own = inputs("random")
+    with pytest.raises(InputError, match="89 rows for 90 images"):
+        recall_at_k(images, texts[:-1])
+    with pytest.raises(InputError, match="vectors of length 23"):
+        recall_at_k(images, texts[:, :-1])
+    with pytest.raises(InputError, match="shape"):
+        recall_at_k(images[0], texts)
+    with pytest.raises(InputError, match="expected floats"):
+        recall_at_k(np.ones((3, 2), dtype=object), texts)
+    with pytest.raises(InputError, match=r"text_of_image\[2\]: 90"):
+        recall_at_k(images, texts, text_of_image=np.where(own == 2, 90, own))
+    with pytest.raises(InputError, match="89 entries"):
+        recall_at_k(images, texts, text_of_image=own[:-1])
+    with pytest.raises(InputError, match="same row twice"):
+        recall_at_k(images, texts, rows=np.array([1, 1]))
+    with pytest.raises(InputError, match="no row"):
+        recall_at_k(images, texts, rows=np.array([], dtype=np.int64))
+
+
+def test_k_outside_the_pool_is_refused() -> None:
+    images, texts, _ = inputs("random")
+    for ks in ((), (0,), (1, 91)):
+        with pytest.raises(InputError, match="ks"):
+            recall_at_k(images, texts, ks=ks)
+    with pytest.raises(InputError, match="the pool's 4 rows"):
+        recall_at_k(images, texts, ks=(1, 5), rows=np.arange(4))

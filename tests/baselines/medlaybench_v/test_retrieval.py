@@ -311,6 +311,11 @@ def test_results_from_stand_ins_are_stand_ins() -> None:
         assert {result.provenance for result in function(results)} == {"stand-in"}
 
 
+def test_a_k_beyond_the_split_is_refused() -> None:
+    with pytest.raises(InputError, match="ks: .*the pool's 160 rows"):
+        run(ks=(1, 161))
+
+
 def test_rows_that_cannot_be_ranked_are_one_clear_error() -> None:
     with pytest.raises(InputError, match="1 row .*one alone has no other"):
         CaptionRows(["DRCT"], ["a"], ["b"])
@@ -320,3 +325,5 @@ def test_rows_that_cannot_be_ranked_are_one_clear_error() -> None:
         CaptionRows(["DRCT", "DRCT"], ["a", "b"], [None, "d"])  # type: ignore[list-item]
     with pytest.raises(InputError, match="modality, row 1: 'CT'"):
         CaptionRows(["DRCT", "CT"], ["a", "b"], ["c", "d"])
+    with pytest.raises(InputError, match="layman_caption: 1 entries"):
+        CaptionRows(["DRCT", "DRCT"], ["a", "b"], ["c"])
