@@ -58,6 +58,11 @@ def bootstrap_kappas(first: ArrayLike, second: ArrayLike, levels: int, **draws: 
     where chance alone explains it: both raters gave one and the same rating throughout.
     """
     one, two = as_columns(first, "first"), as_columns(second, "second")
+    if one.shape != two.shape:
+        raise InputError("second", found=f"shape {two.shape}", expected=f"{one.shape}, as first")
+    for name, ratings in (("first", one), ("second", two)):
+        if not np.isin(ratings, np.arange(levels)).all():
+            raise InputError(name, found="another rating", expected=f"integers from 0 to {levels - 1}")
     return _kappas(one.astype(np.int64), two.astype(np.int64), levels, 0, draws)
 
 

@@ -78,3 +78,7 @@ def test_kappas_of_several_columns_are_those_of_scikit_learn_and_share_their_res
 def test_a_kappa_that_chance_explains_is_nothing() -> None:
     assert np.isnan(bootstrap_kappas([1, 1, 1], [1, 1, 1], 2, resamples=5).estimates).all()
     assert bootstrap_kappas([1, 1, 1], [1, 0, 1], 2, resamples=5).estimates.tolist() == [0]
+    with pytest.raises(InputError, match="another rating"):
+        bootstrap_kappas([2], [0], 2)
+    with pytest.raises(InputError, match="shape"):
+        bootstrap_kappas([1, 0], [0], 2)
