@@ -134,7 +134,7 @@ async def by_model(
     if asked.value is not None:
         text, verdicts = asked.value
         status = "repaired" if asked.attempts > 1 else "accepted"
-        if _failed(verdicts):
+        if not _passed(verdicts):
             return Refined(text, "ungated" if ablation else "judged", name, verdicts, failures(verdicts))
         again = f"accepted at attempt {asked.attempts}" if asked.attempts > 1 else None
         return Refined(text, status, name, verdicts, again)
@@ -148,7 +148,7 @@ def without_model(caption: Caption, drafter: Drafter, why: str, draft: Draft | N
     `draft` as in `by_rules`.
     """
     text, verdicts = _polished(caption, draft or drafter.draft(caption.expert, caption.matches))
-    if not _failed(verdicts):
+    if _passed(verdicts):
         return Refined(text, "fallback", RULES, verdicts, why)
     return _repaired(caption, drafter, "fallback", why, _failed(verdicts)) or _glossed(caption, why)
 
@@ -233,7 +233,7 @@ def _repaired(caption: Caption, drafter: Drafter, status: str, why: str, unmet: 
         if _reads_badly(text, caption):
             continue
         verdicts = check(caption.expert, lay, caption.context)
-        if not _failed(verdicts):
+        if _passed(verdicts):
             refined = Refined(text, status, RULES, verdicts, why)
             if not any(v.doubtful for v in verdicts):
                 return refined
@@ -277,6 +277,10 @@ def _glossed(caption: Caption, why: str) -> Refined:
         at = match.end
     glossed = tidy("".join(pieces) + text[at:])
     return Refined(glossed, "fallback", GLOSSES, check(caption.expert, read(glossed), caption.context), why)
+
+
+def _passed(verdicts: Sequence[Verdict]) -> bool:
+    return all(v.passed for v in verdicts)
 
 
 def _values(caption: Caption, draft: str) -> dict[str, str]:

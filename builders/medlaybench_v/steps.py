@@ -211,8 +211,9 @@ def modalities_named(cuis: Sequence[str]) -> frozenset[str]:
 
 def how_it_reads(caption: str) -> Row:
     """The column `reads_well` of a lay caption."""
-    reads = asdict(reading_of(caption))
-    return {**reads, "unexplained": list(reads["unexplained"])}
+    reads = reading_of(caption)
+    counts = {"repeats": reads.repeats, "hyphens": reads.hyphens, "stacks": reads.stacks}
+    return {"score": reads.score, **counts, "unexplained": list(reads.unexplained)}
 
 
 def _refined(refined: Refined) -> Row:

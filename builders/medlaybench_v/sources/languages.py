@@ -41,6 +41,7 @@ _CREDIT = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]++(?:-[^\W\d_]++)*")
+_ASCII_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 
 def is_english(caption: str) -> bool:
@@ -51,6 +52,10 @@ def is_english(caption: str) -> bool:
     >>> is_english("Radiographie thoracique normale."), is_english("Röntgenbild der linken Hand"), is_english("OPG")
     (False, False, True)
     """
+    if caption.isascii() and "'" not in caption:  # the fast path for most captions
+        words = _ASCII_WORD.findall(caption.lower())
+        if _OTHERS.isdisjoint(words) and not any(map(_is_marked, words)):
+            return True
     credit = _CREDIT.search(caption)
     text = caption[: credit.start()] if credit and credit.start() > 20 else caption
     english = other = 0

@@ -47,7 +47,6 @@ _HYPHENS = "–/’'-"
 
 
 class _Word(NamedTuple):
-    whole: re.Pattern[str]
     entry: Entry
     only: re.Pattern[str] | None
     unless: re.Pattern[str] | None
@@ -63,10 +62,19 @@ def read_bare() -> dict[str, _Word]:
         pos = "noun" if kind == "finding" else "adjective"
         term = Term(word, lay, None, kind, pos, "-", "-", "", False, BUNDLED, "CC0-1.0")
         entry = Entry(word, lay, term, False, False, term.licence, True)
-        # A pattern that begins with letters is found by them: what stands before is looked at from behind.
-        whole = re.compile(rf"{word}(?<![\w{_HYPHENS}]{word})(?![\w{_HYPHENS}])")
-        words[word] = _Word(whole, entry, *(pattern(row[cell]) if row[cell] else None for cell in ("only", "unless")))
+        words[word] = _Word(entry, *(pattern(row[cell]) if row[cell] else None for cell in ("only", "unless")))
     return words
+
+
+@cache
+def _patterns() -> dict[str, list[re.Pattern[str]]]:
+    """What finds the words, by the first part of each ("contrast-enhanced")."""
+    patterns: dict[str, list[re.Pattern[str]]] = {}
+    for name in read_bare():
+        # A pattern that begins with letters is found by them: what stands before is looked at from behind.
+        whole = re.compile(rf"{name}(?<![\w{_HYPHENS}]{name})(?![\w{_HYPHENS}])")
+        patterns.setdefault(name.partition("-")[0], []).append(whole)
+    return patterns
 
 
 def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] = ()) -> list[Match]:
@@ -74,7 +82,7 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
     part of a longer name, and are left elsewhere, as in "a clivus (bone at the skull base) fracture". Where they tell
     enough, only sentences with room for one get it.
     """
-    unknown = [word for name, word in read_bare().items() if name.partition("-")[0] in caption.bag]
+    unknown = caption.bag.intersection(_patterns())
     if not (unknown or parts):
         return []
     lower = caption.lower
@@ -90,14 +98,14 @@ def in_bare(caption: Reading, matches: Sequence[Match], parts: Sequence[Match] =
         if _explains(match.entry):
             explaining.setdefault(_sentence_of(lower, match.start), []).append(match.start)
     taken = [*matches, *found.values()]
-    words = (found for word in unknown for found in word.whole.finditer(lower))
+    words = (word for first in unknown for whole in _patterns()[first] for word in whole.finditer(lower))
     for word in sorted(words, key=re.Match.start):
         if len(found) >= most:
             break
         start, end = word.span()
         if any(at < end and start < behind for at, behind, _ in taken):
             continue
-        surface, (_, entry, only, unless) = word[0], read_bare()[word[0]]
+        surface, (entry, only, unless) = word[0], read_bare()[word[0]]
         if (
             surface in found
             or (enough and _is_full(explaining.get(_sentence_of(lower, start), ()), start))

@@ -61,6 +61,8 @@ def _word_before(text: str, start: int) -> str:
         return ""
     far = max(0, start - _FAR)
     said = text[max(far, text.rfind(" ", far, start - 1) + 1) : start - 1]
+    if said.isalpha():
+        return said
     word = _WORD_AT_END.search(said)
     return word[0] if word else ""
 

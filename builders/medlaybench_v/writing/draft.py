@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from ahocorasick_rs import AhoCorasick
 
@@ -28,7 +29,7 @@ from builders.medlaybench_v.writing.capitals import in_small_letters, is_in_capi
 from builders.medlaybench_v.writing.company import alone
 from builders.medlaybench_v.writing.footnotes import unfold_key
 from builders.medlaybench_v.writing.glosses import Told, explained
-from builders.medlaybench_v.writing.matches import Draft, Entry, Match, Piece
+from builders.medlaybench_v.writing.matches import Draft, Entry, Match, Piece, match_of
 from builders.medlaybench_v.writing.mentions import (
     Form,
     begins_word,
@@ -41,6 +42,8 @@ from builders.medlaybench_v.writing.mentions import (
     stands_free,
 )
 from builders.medlaybench_v.writing.neighbours import (
+    BARE_PREFIXES,
+    HALF,
     follows_prefix,
     operations,
     shares_head,
@@ -101,6 +104,8 @@ class Drafter:
         parts: list[Match] = []  # words that are a part of a name, which are explained where nothing else is
         longer: list[tuple[int, int]] = []  # names of which they are no part
         free_from, elsewhere = 0, -1
+        halves = HALF in text
+        prefixes = not BARE_PREFIXES.isdisjoint(caption.bag)
         for start, minus_end, _, form in places:
             if start < free_from:
                 continue
@@ -111,7 +116,9 @@ class Drafter:
                 continue
             if entry.takes_head and shares_head(text, start):
                 continue
-            if entry.changes and (follows_prefix(lower, start) or shares_stem(lower, start)):
+            if prefixes and entry.changes and follows_prefix(lower, start):
+                continue
+            if halves and entry.changes and shares_stem(lower, start):
                 continue
             if (
                 (
@@ -129,7 +136,7 @@ class Drafter:
                     parts.append(Match(start, end, entry))
                 continue
             if not cuts_a_fact(facts, start, end):
-                matches.append(Match(start, end, entry))
+                matches.append(match_of((start, end, entry)))
                 free_from = end
         settled = list(alone(text, matches))
         left += in_bare(caption, [*settled, *left], parts) if self._bundled else []
@@ -188,10 +195,15 @@ def _named_here(text: str, lower: str, recognised: Sequence[tuple[int, int, Term
     """What a caption names in words that no vocabulary has."""
     for start, end, term in recognised:
         yield start, end, form_of(recognised_as(lower[start:end], term))
-    for start, end, lay, tail in pictures(text):
-        yield start, end, form_of(unfolded(lower[start:end], lay, "modality", tail))
+    for start, end, lay, tail in pictures(text, lower):
+        yield start, end, _unfolded(lower[start:end], lay, "modality", tail)
     for start, end, lay in operations(text):
-        yield start, end, form_of(unfolded(lower[start:end], lay, "time"))
+        yield start, end, _unfolded(lower[start:end], lay, "time")
+
+
+@lru_cache(maxsize=16384)
+def _unfolded(surface: str, lay: str, kind: str, tail: str = "") -> Form:
+    return form_of(unfolded(surface, lay, kind, tail))
 
 
 def _with_explained(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from builders.medlaybench_v.words.lists import listed
@@ -63,6 +63,11 @@ class Piece(NamedTuple):
 
     text: str
     match: Match | None = None
+
+
+# Of all parts at once, without the call of a named tuple.
+match_of = partial(tuple.__new__, Match)
+piece_of = partial(tuple.__new__, Piece)
 
 
 class Draft(NamedTuple):

@@ -64,6 +64,11 @@ def read_layers() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((row["organ"], pattern(row["told_by"])) for row in table("layers.csv"))
 
 
+def may_narrow(lay: str) -> bool:
+    """Whether a phrase leaves something open that a caption may decide."""
+    return lay in _WHERE or " or " in lay or _WHITHER.search(lay) is not None
+
+
 def narrowed(lay: str, text: str, start: int = 0) -> str:
     """A phrase that leaves open which of two places is meant, as the caption decides it; of an outer layer nothing is
     said where that is not one organ's. `start` is where the phrase stands in for the expert's word."""

@@ -34,8 +34,8 @@ _OPPOSITES = tuple(
     )
     for row in table("opposites.csv")
 )
-# Beginnings of words that are sometimes written apart.
-_BARE_PREFIXES = listed("bare prefixes")
+BARE_PREFIXES = listed("bare prefixes")
+"""Beginnings of words that are sometimes written apart."""
 _HALF_BEFORE = re.compile(r"\b[a-z]+- (?:and|or|to|and/or) \Z")
 # What a modifier may stand apart from its noun by: no other sentence, clause or preposition.
 _CLOSE = re.compile(r"(?:[^\W_][\w.×-]*,? ){0,4}\Z")
@@ -92,7 +92,11 @@ def follows_prefix(lower: str, start: int) -> bool:
     """Whether a prefix that was written apart stands before a word: "intra peritoneal"."""
     if lower[start - 1 : start] != " ":
         return False
-    return lower[lower.rfind(" ", 0, start - 1) + 1 : start - 1].strip("(") in _BARE_PREFIXES
+    return lower[lower.rfind(" ", 0, start - 1) + 1 : start - 1].strip("(") in BARE_PREFIXES
+
+
+HALF = "- "
+"""What half a word ends with, whose other half belongs to a word behind it."""
 
 
 def shares_stem(lower: str, start: int) -> bool:

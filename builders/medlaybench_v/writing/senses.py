@@ -88,7 +88,8 @@ def no_dye(lower: str, start: int) -> bool:
 
 def defined_otherwise(short: str, text: str, expected: str) -> bool:
     """Whether a caption tells itself what some capitals stand for, beginning with none of the words `expected`."""
-    return _told_otherwise(short, expected).search(text) is not None or any(
+    told = _set_apart(short).search(text) and _told_otherwise(short, expected).search(text)
+    return told is not None or any(
         defined == short and re.match(expected, text[slice(*long)], re.IGNORECASE) is None
         for defined, long in _key_of(text)
     )
@@ -102,6 +103,13 @@ def _key_of(text: str) -> list[tuple[str, tuple[int, int]]]:
 
 
 _JOINED = r"(?:\s?[(\[]|\.?\s*[:=]|\s*(?:[–—]|-\s)|,\s|\s+(?:indicates|denotes)\s)\s*"
+
+
+@lru_cache(maxsize=1024)
+def _set_apart(short: str) -> re.Pattern[str]:
+    """Some capitals in brackets, or before a mark that may join them to words: they seldom stand so."""
+    short = re.escape(short)
+    return re.compile(rf"{short}(?:(?<=[(\[]{short})\b|(?<=\b{short}){_JOINED})")
 
 
 @lru_cache(maxsize=1024)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from builders.medlaybench_v.words.lists import listed
 from builders.medlaybench_v.words.stacks import is_joined, listed_end, names_a_vessel, noun_end, starts_sentence
@@ -20,9 +21,9 @@ from builders.medlaybench_v.writing.glosses import (
     finds_room,
     glossed_behind,
 )
-from builders.medlaybench_v.writing.matches import Entry, Match, Piece
-from builders.medlaybench_v.writing.narrowing import narrowed
-from builders.medlaybench_v.writing.neighbours import without_contradiction
+from builders.medlaybench_v.writing.matches import Entry, Match, Piece, piece_of
+from builders.medlaybench_v.writing.narrowing import may_narrow, narrowed
+from builders.medlaybench_v.writing.neighbours import deniable, without_contradiction
 from builders.medlaybench_v.writing.surfaces import looks_plural
 from builders.medlaybench_v.writing.views import goes_on
 
@@ -60,11 +61,11 @@ def substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: T
                 pieces += [Piece(text[at:start]), Piece(_inserted(text, match, told), match)]
                 at = end
             elif all(other.end <= last for other in later if other.start < last):
-                pieces.append(Piece(text[at:start]))
+                pieces.append(piece_of((text[at:start], None)))
                 at = _moved(pieces, text, match, last, stop, later, told)
             continue
         if start > at:
-            pieces.append(Piece(text[at:start]))
+            pieces.append(piece_of((text[at:start], None)))
         at = end
         if entry.stays and glossed_behind(entry.term) and (last := listed_end(text, end, stop)):
             at = _explained_behind(pieces, text, match, last, later, told)
@@ -84,7 +85,7 @@ def substituted(text: str, at: int, stop: int, matches: Sequence[Match], told: T
         else:
             at = _in_place(pieces, text, match, told)
     if at < stop:
-        pieces.append(Piece(text[at:stop]))
+        pieces.append(piece_of((text[at:stop], None)))
     return pieces
 
 
@@ -138,7 +139,7 @@ def _in_place(pieces: list[Piece], text: str, match: Match, told: Told) -> int:
     said = _inserted(text, match, told)
     own = _OWN_HEAD.match(text, end) if entry.stays else None
     if own is None or not said.endswith((f" {own[1]})", f" {own[1].removesuffix('s')})", f" {own[1]}s)")):
-        pieces.append(Piece(said, match))
+        pieces.append(piece_of((said, match)))
         return end
     front, _, gloss = said.partition(" (")  # "tibialis anterior muscle (shin muscle)"
     pieces += [Piece(front, match), Piece(own[0]), Piece(f" ({gloss}", match)]
@@ -230,7 +231,9 @@ def explained_in_brackets(entry: Entry) -> Entry:
 def _inserted(text: str, match: Match, told: Told) -> str:
     """The lay phrase, capital at a sentence's start, and the expert term behind it where its entry asks for it."""
     start, end, entry = match
-    whole = without_contradiction(narrowed(entry.lay, text, start), text[max(0, start - 60) : start])
+    whole = entry.lay
+    if _depends(whole):
+        whole = without_contradiction(narrowed(whole, text, start), text[max(0, start - 60) : start])
     if whole in _SCANS and goes_on(text, start, end):
         whole = whole.removesuffix(" scan")
     lay, bracket, rest = whole.partition(" (")
@@ -249,6 +252,12 @@ def _inserted(text: str, match: Match, told: Told) -> str:
         surface = text[start:end]
         lay = f"{lay} ({surface[:1].lower() + surface[1:] if surface[1:2].islower() else surface})"
     return lay
+
+
+@lru_cache(maxsize=32768)
+def _depends(lay: str) -> bool:
+    """Whether a lay phrase may say something else than it does where it stands."""
+    return may_narrow(lay) or bool(deniable(lay))
 
 
 def _starts_sentence(text: str, at: int) -> bool:

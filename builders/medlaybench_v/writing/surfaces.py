@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from builders.licences import strictest
 from builders.medlaybench_v.facts import facts_of, read
@@ -154,7 +153,6 @@ def _placed(surface: str, lay: str, finding: Term, where: str, licence: str) -> 
     return Entry(surface.lower(), lay, finding, False, True, licence, True, placed=True, takes_head=True)
 
 
-@lru_cache(maxsize=16384)
 def unfolded(surface: str, lay: str, kind: str, tail: str = "") -> Entry:
     """An entry for the name of a picture (`views`, kind "modality") or a time after an operation
     (`neighbours.operations`, "time"); it changes nothing where its plain words would lose a fact."""

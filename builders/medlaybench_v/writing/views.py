@@ -96,9 +96,9 @@ _AMONG_OTHERS = re.compile(r"(?:,? and|,? or|,|/) ?(?!CT|US|PET)[A-Z]{2,}\b")
 _NO_METHOD = re.compile(any_of("no methods"), re.IGNORECASE)
 
 
-def pictures(text: str) -> Iterator[Picture]:
-    """The names of pictures in a text that plain words say better, left to right."""
-    lower = with_hyphens(text.lower())
+def pictures(text: str, lower: str = "") -> Iterator[Picture]:
+    """The names of pictures in a text that plain words say better, left to right; `lower` is the text in lower case."""
+    lower = with_hyphens(lower or text.lower())
     for stack in _STACK.finditer(lower):
         start, end = stack.span()
         surface = text[start:end]
@@ -128,6 +128,8 @@ def pictures(text: str) -> Iterator[Picture]:
 
 def with_hyphens(text: str) -> str:
     """ "Gadolinium–enhanced X‐ray" as it is usually written, letter by letter."""
+    if text.isascii():
+        return text
     return text.replace("–enhanced", "-enhanced").replace("–ray", "-ray").replace("‐", "-").replace("‑", "-")
 
 
