@@ -17,6 +17,7 @@ its own insertions, which changes every second caption.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
@@ -28,7 +29,7 @@ from builders.medlaybench_v.writing.bare import BUNDLED, in_bare
 from builders.medlaybench_v.writing.capitals import in_small_letters, is_in_capitals
 from builders.medlaybench_v.writing.company import alone
 from builders.medlaybench_v.writing.footnotes import unfold_key
-from builders.medlaybench_v.writing.glosses import Told, explained
+from builders.medlaybench_v.writing.glosses import Told, explained, in_capitals
 from builders.medlaybench_v.writing.matches import Draft, Entry, Match, Piece, match_of
 from builders.medlaybench_v.writing.mentions import (
     Form,
@@ -54,6 +55,8 @@ from builders.medlaybench_v.writing.surfaces import entries, keeps_facts, recogn
 from builders.medlaybench_v.writing.views import pictures, with_hyphens
 
 Place = tuple[int, int, int, Form]  # start, -end, number of the form, form
+_FEW = 3
+_CAPITALS = re.compile(r"[A-Z][A-Za-z]{1,2}s?")  # a few letters, one thing or several
 _LETTERS = re.compile(r"[A-Z]{2,}")
 _NEAR = 24  # characters before a term that are looked at
 
@@ -63,11 +66,21 @@ class Drafter:
 
     def __init__(self, terms: Sequence[Term]) -> None:
         by_surface: dict[str, Entry] = {}
+        self.rejected: Counter[str] = Counter()
         for entry in entries(terms):
-            if entry.surface not in by_surface and keeps_facts(entry.surface, entry.lay):
-                by_surface[entry.surface] = entry
-        known = by_surface.values()
+            if entry.surface in by_surface:
+                continue
+            if not keeps_facts(entry.surface, entry.lay):
+                self.rejected["lay phrase changes a fact"] += 1
+                continue
+            by_surface[entry.surface] = entry
+        # Two or three letters stand within most words, and are explained where they are capitals (`unexplainable`):
+        # they are looked for among capitals.
+        letters = [s for s, entry in by_surface.items() if _is_few_letters(entry)]
+        words = [surface for surface in by_surface if surface not in set(letters)]
+        known = [by_surface[surface] for surface in (*words, *letters)]
         self._forms = [form_of(entry) for entry in known]
+        self._letters = {surface: number for number, surface in enumerate(letters, start=len(words))}
         self._explained = {entry.surface: explained_in_brackets(entry) for entry in known if explained(entry.term)}
         self._places_of = frozenset(
             entry.surface
@@ -77,7 +90,7 @@ class Drafter:
         self._bundled = any(term.source == BUNDLED for term in terms)
         self._abbreviations = {word for term in terms for word in _LETTERS.findall(term.expert)}
         self._attributive = frozenset(entry.surface for entry in known if entry.only_attributive)
-        self._automaton = AhoCorasick(list(by_surface), store_patterns=False)
+        self._automaton = AhoCorasick(words, store_patterns=False)
 
     def __len__(self) -> int:
         return len(self._forms)
@@ -96,9 +109,7 @@ class Drafter:
         caption = caption.get(self._in_small_letters)
         text, lower, facts = caption.text, with_hyphens(caption.lower), caption.get(facts_of)
         places = self._places(text, lower, recognised)
-        heads = {
-            start for start, _, _, form in places if form.is_head and not (form.few_letters and text[start].islower())
-        }
+        heads = {start for start, _, _, form in places if form.is_head}
         matches: list[Match] = []
         left: list[Match] = []  # words that keep their place, to be explained
         parts: list[Match] = []  # words that are a part of a name, which are explained where nothing else is
@@ -110,7 +121,7 @@ class Drafter:
             if start < free_from:
                 continue
             end = -minus_end
-            entry, doubts, part_of_name, *_ = form
+            entry, doubts, part_of_name, _ = form
             if doubts and means_otherwise(form, text, lower, start, end):
                 elsewhere = start
                 continue
@@ -163,6 +174,12 @@ class Drafter:
             for number, start, end in self._automaton.find_matches_as_indexes(lower, overlapping=True)
             if begins_word(lower[start - 1 : start]) and ends_word(lower, end)
         ]
+        for found in _CAPITALS.finditer(text):
+            number = self._letters.get(found[0].lower())
+            if number is not None and begins_word(lower[found.start() - 1 : found.start()]):
+                start, end = found.span()
+                if ends_word(lower, end):
+                    places.append((start, -end, number, forms[number]))
         for start, end, form in _named_here(text, lower, recognised):
             if form.entry.changes:
                 places.append((start, -end, len(forms) + len(places), form))
@@ -204,6 +221,11 @@ def _named_here(text: str, lower: str, recognised: Sequence[tuple[int, int, Term
 @lru_cache(maxsize=16384)
 def _unfolded(surface: str, lay: str, kind: str, tail: str = "") -> Form:
     return form_of(unfolded(surface, lay, kind, tail))
+
+
+def _is_few_letters(entry: Entry) -> bool:
+    """Whether an entry explains two or three letters that stand for words, one of them or several: "LV", "ROIs"."""
+    return entry.stays and in_capitals(entry.term.expert) and len(entry.term.expert) <= _FEW
 
 
 def _with_explained(

@@ -27,7 +27,7 @@ from builders.medlaybench_v.words.stacks import (
 )
 from builders.medlaybench_v.words.terms import Term
 from builders.medlaybench_v.writing.attachment import landing
-from builders.medlaybench_v.writing.glosses import in_capitals, unexplainable
+from builders.medlaybench_v.writing.glosses import unexplainable
 from builders.medlaybench_v.writing.matches import Entry
 from builders.medlaybench_v.writing.neighbours import counted_elsewhere, ends_in_part, shares_its_name
 from builders.medlaybench_v.writing.senses import another_sense, composed_of, defined_otherwise, has_other_sense, no_dye
@@ -46,7 +46,6 @@ class Form(NamedTuple):
     doubts: tuple[Doubt, ...]
     part_of_name: PartOfName | None
     is_head: bool  # a term that can stand behind another one's name
-    few_letters: bool  # which stand for words, and are explained: in small letters they are another word
 
 
 # After a hyphen these continue a word without changing what stands before it: "CT-guided".
@@ -66,7 +65,6 @@ _METHOD_WORDS = any_of("methods")
 _NARROW_OR_WIDE = re.compile(r"[ ](?:stenos[ei]s|strictures?|dilat(?:at)?ions?)(?![\w-])")
 _ENDS_OR_JOINS = (".", ",", ")", ":", ";", " and ", " or ")
 _PLANES = frozenset(("axial", "coronal", "sagittal"))
-_FEW = 3
 _NEAR = 24  # characters before a term that are looked at
 _SEPARATORS = frozenset(("", *" ,.;:()"))  # most of what stands beside a word; the rest is looked at closely
 _NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
@@ -78,9 +76,7 @@ _HYPHENATED = re.compile(r"[-‐]([^\W\d_]+)")
 def form_of(entry: Entry) -> Form:
     """An entry with what can be asked of it anywhere."""
     doubts = tuple(_doubts(entry)) if entry.changes else ()
-    part = _part_of_name(entry.term) if entry.changes else None
-    few = entry.stays and len(entry.term.expert) <= _FEW and in_capitals(entry.term.expert)
-    return Form(entry, doubts, part, entry.term.kind in _HEADS, few)
+    return Form(entry, doubts, _part_of_name(entry.term) if entry.changes else None, entry.term.kind in _HEADS)
 
 
 def means_otherwise(form: Form, text: str, lower: str, start: int, end: int) -> bool:
