@@ -47,6 +47,11 @@ _HEADING = re.compile(
 )
 _HEADING_SIZE = 40
 _AND = re.compile(r"[\s.,]*(?:and\s*)?")
+_CLOSING = "".join(filter(str.isspace, map(chr, range(0x3001)))) + ".,;)]"
+_TO_LAST_MARK = re.compile(r".*(?:[,:;()\[\]]|\.(?!\d))", re.DOTALL)  # no long form goes on behind one of these
+_JOINED = re.compile(r"[=–—]|-\s|(?:indicates|denotes)\s")  # the other separators
+_SHORT_SIZE = 38  # of the longest short form with its arrow and full stop
+_LONG_BEGINS = 4
 
 
 def without_key(caption: str) -> tuple[str, list[tuple[str, Span]]]:
@@ -56,7 +61,7 @@ def without_key(caption: str) -> tuple[str, list[tuple[str, Span]]]:
     Only a key whose every word is a part of a definition is cut, so a caller that puts the long forms where the short
     ones are used loses nothing. A short form that the body does not use is a label of the figure: the caller decides.
     """
-    run = _last_run(caption)
+    run = _last_run(caption) if _may_end_in_key(caption) else []
     known = 2 * sum(entry.fits for entry in run) >= len(run)
     if not (run and known and all(_AND.fullmatch(caption, entry.long[1], entry.stop) for entry in run)):
         return caption, []  # it defines nothing, or other words would be lost with it
@@ -70,6 +75,21 @@ def without_key(caption: str) -> tuple[str, list[tuple[str, Span]]]:
     elif not before.endswith((".", ")", "]")):
         return caption, []
     return (before, [(caption[slice(*e.short)], e.long) for e in run]) if before else (caption, [])
+
+
+def _may_end_in_key(caption: str) -> bool:
+    """Whether a separator stands before the last stretch without marks: a look at the end, where few captions have
+    one, instead of a search in the whole of each."""
+    body = caption.rstrip(_CLOSING).removesuffix("and").rstrip(_CLOSING)
+    mark = _TO_LAST_MARK.match(body)
+    at = mark.end() if mark else 0
+    if _JOINED.search(body, at):
+        return True
+    if body[at - 1 : at] not in (",", ":"):
+        return False
+    since = len(body[: at - 1].rstrip()) - _SHORT_SIZE
+    until = len(body) - len(body[at:].lstrip()) + _LONG_BEGINS
+    return _ENTRY.search(body, max(0, since), until) is not None
 
 
 def _last_run(caption: str) -> list[_Entry]:

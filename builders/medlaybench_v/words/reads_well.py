@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import filterfalse
@@ -33,6 +33,7 @@ _MARKS = _SENTENCE_MARKS | {",", "–"}
 _WORD_OR_MARK = re.compile(rf"{_WORD.pattern}|[{''.join(sorted(_MARKS))}]")
 _CHAIN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+){3,}")
 _EXPLAINED = re.compile(r"((?:[^\W\d_][\w'’”\"/-]*\s){1,4})\(([^()]*[a-z]{3}[^()]*)\)|\(([^()]*)\)")
+_WORDS_BEFORE = 4  # words before a parenthesis that may belong to what it explains, as in the pattern
 _MARKERS = re.compile(r"arrow|asterisk|star\b|white|black|figure|circle", re.IGNORECASE)
 _VERBAL = ("ing", "ed", "ly")
 _LONGEST_STACK = 5
@@ -98,10 +99,24 @@ def _unexplained(said: Sequence[str], text: str) -> tuple[str, ...]:
     if not strange:
         return ()
     explained: set[str] = set()
-    for found in _EXPLAINED.finditer(text):
+    for found in _explanations(text):
         if found[1] and not _MARKERS.search(found[2].partition(";")[0]):  # "(bulging weak spot; arrow)"
             explained.update(map(str.lower, _WORD.findall(found[1] + found[2])))  # a space ends the first
     return tuple([word for word in strange if word not in explained])
+
+
+def _explanations(text: str) -> Iterator[re.Match[str]]:
+    """Parentheses with the words before them; searched only from where a parenthesis opens."""
+    end = 0
+    while (bracket := text.find("(", end)) >= 0:
+        start = bracket
+        for _ in range(_WORDS_BEFORE + 1):
+            start = text.rfind(" ", end, max(start, end))
+        found = _EXPLAINED.search(text, max(start, end))
+        if found is None:
+            return
+        yield found
+        end = found.end()
 
 
 @lru_cache(maxsize=65536)

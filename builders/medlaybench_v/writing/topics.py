@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from functools import cache, partial
+from pathlib import Path
 
-from loaders.files.bundled import bundled
+from builders.medlaybench_v.facts.words import rows
 
 _NAMED = re.compile(r"@(\w+)@")
-table = partial(bundled, "builders.medlaybench_v.writing")
+table = partial(rows, folder=Path(__file__).parent)
 
 
 @cache

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from builders.medlaybench_v.words.lists import any_of
 from builders.medlaybench_v.writing.attachment import landing
 from builders.medlaybench_v.writing.senses import another_sense
-from loaders.files.bundled import grouped
+from builders.medlaybench_v.writing.topics import table
 
 
 class Picture(NamedTuple):
@@ -30,14 +30,18 @@ class Picture(NamedTuple):
     tail: str
 
 
-# `picture_words.csv` by kind: what a picture is taken from, when, with what and of what, in the words of captions and
-# in plain ones; what is kept as it is; what goes in front where nothing may stand behind; what a picture is called; and
-# the parts of the body that stand behind a method ("CT abdomen").
-_TABLE = {
-    kind: {row["said"]: row["lay"] for row in rows}
-    for kind, rows in grouped("builders.medlaybench_v.writing", "picture_words.csv").items()
-}
-_FROM, _WHEN, _WITH, _BODY, _KEPT = (_TABLE[kind] for kind in ("from", "when", "with", "body", "kept"))
+def _table() -> dict[str, dict[str, str]]:
+    """`picture_words.csv` by kind: what a picture is taken from, when, with what and of what, in the words of captions
+    and in plain ones; what goes in front where nothing may stand behind; what a picture is called; and the parts of the
+    body that stand behind a method ("CT abdomen")."""
+    words: dict[str, dict[str, str]] = {}
+    for row in table("picture_words.csv"):
+        words.setdefault(row["kind"], {})[row["said"]] = row["lay"]
+    return words
+
+
+_TABLE = _table()
+_FROM, _WHEN, _WITH, _BODY = (_TABLE[kind] for kind in ("from", "when", "with", "body"))
 IN_FRONT, _PICTURES, _WHOLE = (_TABLE[kind] for kind in ("in front", "picture", "whole"))
 # What a method is called, alone and before "image", "view" and the like.
 _METHODS = {
@@ -49,6 +53,10 @@ _METHODS = {
         "ultrasound",
     ),
 }  # fmt: skip
+_KEPT = (
+    "t1", "t2", "t1w", "t2w", "t1-weighted", "t2-weighted", "t1 weighted", "t2 weighted", "flair", "stir",
+    "fat-suppressed", "fat-saturated", "plain", "initial", "follow-up", "repeat", "3d", "2d", "mdct",
+)  # fmt: skip
 
 # Letters that stand for "ultrasound" beside a picture or a body part only.
 _US = re.compile(r"\bus\b", re.IGNORECASE)
@@ -67,7 +75,10 @@ def _any(words: object) -> str:
 
 
 _METHOD = rf"(?:{'|'.join(_METHODS)})(?![\w/])(?![-‐]\w)"
-_BEFORE = f"(?:{_any((*_FROM, *_WHEN, *_WITH, *_BODY, *_KEPT))})"
+_FIRST_METHOD = re.compile(rf"(?<![\w/‐-]){_METHOD}")
+_IN_STACK = (*_FROM, *_WHEN, *_WITH, *_BODY, *_KEPT)
+_WORDS_IN_STACK = frozenset(word for phrase in (*_IN_STACK, "and") for word in phrase.split(" "))
+_BEFORE = f"(?:{_any(_IN_STACK)})"
 _STACK = re.compile(  # in lower case: letters of either case would be compared one by one
     rf"(?<![\w/‐-])(?:(?:{_BEFORE})[ ]+(?:and[ ]+(?={_BEFORE}[ ]))?)*{_METHOD}"
     rf"(?:[ ]+(?:chest|abdomen|brain|pelvis|head)(?=[ ]+(?:{_any(_PICTURES)})))?"
@@ -99,8 +110,7 @@ _NO_METHOD = re.compile(any_of("no methods"), re.IGNORECASE)
 def pictures(text: str, lower: str = "") -> Iterator[Picture]:
     """The names of pictures in a text that plain words say better, left to right; `lower` is the text in lower case."""
     lower = with_hyphens(lower or text.lower())
-    for stack in _STACK.finditer(lower):
-        start, end = stack.span()
+    for start, end in _stacks(lower):
         surface = text[start:end]
         if surface in ("Mr", "mr") or (_US.search(surface) and not _US_PICTURE.search(surface)):
             continue  # a man; we, or a country
@@ -124,6 +134,23 @@ def pictures(text: str, lower: str = "") -> Iterator[Picture]:
             continue  # a wide picture of the skin or the eye
         if lay and lay.lower() != surface.lower():
             yield Picture(start, end, lay, tail)
+
+
+def _stacks(lower: str) -> Iterator[tuple[int, int]]:
+    """Where the stacks are: looked for only where the words before a method may begin one, as the pattern tries some
+    two hundred words at each place."""
+    at = 0
+    while method := _FIRST_METHOD.search(lower, at):
+        start = method.start()
+        for word in reversed(lower[at:start].split(" ")):
+            start -= len(word) + 1
+            if word and word not in _WORDS_IN_STACK:
+                break
+        stack = _STACK.search(lower, max(at, start))
+        if stack is None:
+            return
+        yield stack.span()
+        at = stack.end()
 
 
 def with_hyphens(text: str) -> str:
