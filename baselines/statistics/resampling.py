@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TypedDict, Unpack
+from functools import cached_property, lru_cache
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from baselines.statistics.arrays import (
     BLOCK,
@@ -38,6 +38,7 @@ class Draws(TypedDict, total=False):
 
 _TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
 _Z2 = 1.959963984540054**2  # of the normal quantile at .975
+_KEPT = 1 << 22  # counts that are kept for the next number: 8 MiB
 _DRAWN = 1 << 15  # rows drawn at a time: few enough for the cache of a processor
 
 
@@ -179,14 +180,18 @@ def resampled_sums(
     sums = np.empty((resamples, units.shape[1]))
     block = np.empty((min(resamples, max(1, BLOCK // count)), count))
     generator = np.random.default_rng(seed)
+    kept = _kept_counts(resamples, count, seed) if resamples * count <= _KEPT and count < 1 << 16 else None
     for start in range(0, resamples, len(block)):
         weights = block[: resamples - start]
-        _draw(weights, generator)
+        if kept is None:
+            _draw(weights, generator)
+        else:
+            weights[:] = kept[start : start + len(weights)]
         np.matmul(weights, units, out=sums[start : start + len(weights)])
     return sums
 
 
-def _draw(counts: Floats, generator: np.random.Generator) -> None:
+def _draw(counts: NDArray[Any], generator: np.random.Generator) -> None:
     """Fill in how often each unit is drawn in each resample, (resamples, units)."""
     count = counts.shape[1]
     for start in range(0, len(counts), max(1, _DRAWN // count)):
@@ -194,6 +199,14 @@ def _draw(counts: Floats, generator: np.random.Generator) -> None:
         drawn = generator.integers(count, size=rows.shape)  # the draws of one row after another
         drawn += np.arange(len(rows))[:, None] * count
         rows[:] = np.bincount(drawn.ravel(), minlength=rows.size).reshape(rows.shape)
+
+
+@lru_cache(maxsize=1)
+def _kept_counts(resamples: int, count: int, seed: int) -> NDArray[np.uint16]:
+    """The counts of a new generator. The numbers of a run are over the same cases, one after another."""
+    counts = np.empty((resamples, count), dtype=np.uint16)
+    _draw(counts, np.random.default_rng(seed))
+    return counts
 
 
 def _crossed_sums(columns: Floats, resamples: int, seed: int, clusters: Clusters | None, crossed: Clusters) -> Floats:
