@@ -34,6 +34,11 @@ def _exported(tab: Any) -> dict[str, str]:
     return {key: decision for key, decision, *_ in (row.split(",") for row in rows)}
 
 
+def _reload(tab: Any) -> None:
+    tab.wait_for_timeout(2000)  # a busy Chromium loses what a page stored within the second before
+    tab.reload()
+
+
 def test_a_later_page_holds_the_decisions_of_its_build_and_those_made_here_since(tmp_path: Path) -> None:
     with sync_api.sync_playwright() as playwright:
         tab = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"]).new_page()
@@ -44,10 +49,10 @@ def test_a_later_page_holds_the_decisions_of_its_build_and_those_made_here_since
         # The next build also read the file of another reader.
         told = {"a": Decision("accept"), "b": Decision("reject", "other"), "d": Decision("reject", "unsafe")}
         _write(page, told)
-        tab.reload()
+        _reload(tab)
         assert _exported(tab) == {"a": "accept", "b": "reject", "d": "reject"}
         tab.keyboard.press("r")  # b is shown: it keeps its decision
         tab.keyboard.press("r")  # c
         tab.keyboard.press("u")  # d
-        tab.reload()
+        _reload(tab)
         assert _exported(tab) == {"a": "accept", "b": "reject", "c": "reject"}
