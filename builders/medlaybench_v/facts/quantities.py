@@ -18,13 +18,14 @@ from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.numerals import in_figures, is_dated, is_year, part_of_one, spelled, with_point
 from builders.medlaybench_v.facts.reading import OfWords, Reading
 from builders.medlaybench_v.facts.spine import ENDS_OF_SPINE, VERTEBRAL, end_of_spine
-from builders.medlaybench_v.facts.units import SHORT, UNITS, thermometer, unit_after
+from builders.medlaybench_v.facts.units import SHORT, UNITS, denominator_after, thermometer, unit_after
 
 _STOPS = frozenset(".;:)")
 _SQUARES, _CUBES = frozenset(("square",)), frozenset(("cubic",))
 _FRACTIONS = {
     "half": 0.5, "third": 1 / 3, "thirds": 1 / 3, "quarter": 0.25, "quarters": 0.25, "tenth": 0.1, "tenths": 0.1,
     "fourths": 0.25, "fifths": 0.2, "sixths": 1 / 6, "sevenths": 1 / 7, "eighths": 0.125, "ninths": 1 / 9,
+    "hundredth": 0.01, "hundredths": 0.01, "thousandth": 0.001, "thousandths": 0.001,
 }  # fmt: skip
 _SIGNS = {"½": 0.5, "⅓": 1 / 3, "⅔": 2 / 3, "¼": 0.25, "¾": 0.75}
 _PARTS = {"fourth": 0.25, "fifth": 0.2, "sixth": 1 / 6, "seventh": 1 / 7, "eighth": 0.125, "ninth": 1 / 9, "tenth": 0.1}
@@ -238,6 +239,11 @@ class _Reader:
             value = -value
         if self.word(i - 1) in ("minus", "negative"):
             value = -value
+        if self.gap(i + 1) == "/" and following in _DENOMINATORS and value < int(following):  # 1/2 cm
+            return self._with_unit(i, i + 1, value / int(following), 0.0)
+        below = self.word(i + 2) if self.gap(i + 1) == " " and self.gap(i + 2) == "/" else ""
+        if below in _DENOMINATORS and following.isdecimal() and int(following) < int(below):  # 1 1/2 cm
+            return self._with_unit(i, i + 2, value + int(following) / int(below), 0.0)
         days = self.word(i + 2)
         if following == "+" and len(days) == 1 and days.isdigit() and self.word(i + 3) in ("week", "weeks"):
             return self._add("time", value * 7 + float(days), 1.0, i, i + 3, raw=value)  # 28+4 weeks
@@ -256,10 +262,13 @@ class _Reader:
             unit_at is not None and not dated and not (aged and "," in self.gap(last + 1))
         ):  # "a woman of 30, 33 weeks pregnant"
             j, (kind, factor) = unit_at
-            if self.word(j - 1) in _SQUARES or self.word(j).endswith("²"):
+            adjacent = j == last + 1
+            power = self.word(j + 1) if self.reading.behind(j) == "^" else ""  # cm^3
+            if self.word(j - 1) in _SQUARES or self.word(j).endswith("²") or power == "2":
                 kind, factor = "area", factor * factor
-            elif self.word(j - 1) in _CUBES or self.word(j).endswith("³"):
+            elif self.word(j - 1) in _CUBES or self.word(j).endswith("³") or power == "3":
                 kind, factor = "volume", factor**3 / 1000.0
+            j += bool(power)
             if kind == "angle" and (degrees := thermometer(self.reading, j + 1)):
                 kind = "temperature"
                 if degrees == "f":
@@ -270,7 +279,9 @@ class _Reader:
                 kind = "gauge"
             if kind == "fold" and self.word(j) in ("time", "times") and self.word(j + 1) in ("a", "per", "each"):
                 kind = "rate"
-            adjacent = j == last + 1
+            if kind not in ("rate", "fold") and (divided := denominator_after(self.reading, j)):
+                j, (per, size) = divided
+                kind, factor = f"{kind} per {per}", factor / size
             return self._add(kind, value * factor, step * factor, first, j if adjacent else last, raw=value)
         if self.word(last + 1) == "on" and thermometer(self.reading, last + 1) == "f":  # 140 on the Fahrenheit scale
             return self._add("temperature", (value - 32.0) / 1.8, step / 1.8, first, last, raw=value)
@@ -478,6 +489,7 @@ _LARGEST = 1e99  # of digits without end, so that none is infinite
 
 
 _FOLD = {f"{word}fold": value for word, value in known.CARDINALS.items()}
+_DENOMINATORS = frozenset(("2", "3", "4", "8"))
 _POWERS = {"thousand": 1e3, "million": 1e6}
 _MILLIMETRES = frozenset("mm millimetre millimetres millimeter millimeters".split())
 _BEGINNINGS = frozenset(

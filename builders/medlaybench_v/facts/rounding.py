@@ -24,6 +24,8 @@ def same(expert: Quantity, lay: Quantity) -> bool:
     if {expert.kind, lay.kind} == {"French", "length"}:
         return same(in_millimetres(expert), in_millimetres(lay))
     if expert.kind != lay.kind:
+        if "per" in f"{expert.kind} {lay.kind}".split() and expert.raw in (lay.raw / 1000, lay.raw * 1000):
+            return True  # "in each millilitre 742 micrograms" of 0.742 mg/mL
         if expert.kind[:5] == lay.kind[:5] == "level":
             return False
         return expert.raw == lay.raw or expert.raw == -lay.raw < 0  # "fifteen points below zero"
@@ -51,6 +53,8 @@ def same(expert: Quantity, lay: Quantity) -> bool:
             return True
     if expert.kind == "time":  # eight weeks are two months; nine months, told so, are no ten
         return gap <= (0.035 if same_unit(expert, lay) else 0.15 if lay.bound == "~" else 0.09) * abs(value)
+    if expert.kind == "temperature" and gap <= lay.step / 2 * 1.02:  # 102 °F for 39 °C
+        return True
     size = max(abs(value), 1e-9)
     if lay.step and lay.step > expert.step and gap <= lay.step / 2 * 1.02:
         return gap <= 0.12 * size
@@ -88,6 +92,9 @@ def kinds_meet(expert: Quantity, lay: Quantity) -> bool:
         return True
     if {expert.kind, lay.kind} == {"French", "length"}:
         return True
+    # "20 mg/day", of which a lay caption may tell the dose alone
+    if (" per " in expert.kind) != (" per " in lay.kind) and _undivided(expert) == _undivided(lay):
+        return True
     if (expert.kind, lay.kind) == ("mass", "volume"):
         return abs(lay.value - lay.raw * UNITS["ounce"][1]) < 1e-6
     if expert.kind.startswith("level"):
@@ -103,6 +110,11 @@ def kinds_meet(expert: Quantity, lay: Quantity) -> bool:
             expert.kind in ("ordinal", "grade", "count") and lay.kind in ("time", "share", "French", "rate")
         )
     return lay.kind in ("count", "date") and expert.kind != "trimester"
+
+
+def _undivided(quantity: Quantity) -> str:
+    """The kind of what is told of each day, millilitre or the like."""
+    return quantity.kind.partition(" per ")[0]
 
 
 def roughly(quantity: Quantity, other: Quantity) -> bool:

@@ -58,6 +58,28 @@ def unit_after(reading: Reading, j: int) -> tuple[int, tuple[str, float]] | None
     return None
 
 
+def denominator_after(reading: Reading, j: int) -> tuple[int, tuple[str, float]] | None:
+    """The unit by which another one, at word j, is divided, and its word: "mL/s", "20 mg every day"."""
+    word, gap = reading.word(j + 1), reading.behind(j)
+    if gap == "/":
+        j += 1
+    elif gap != " ":
+        return None
+    elif word in ("daily", "hourly", "weekly", "monthly", "yearly"):
+        return j + 1, UNITS["day" if word == "daily" else word[:-2]]
+    elif word not in _PER or reading.word(j + 3) in _LATER:
+        return None
+    else:
+        j += 3 if word == "for" and reading.word(j + 2) in ("each", "every") else 2
+        word = reading.word(j)
+    name = word if word in UNITS else word.removesuffix("s")
+    return (j, UNITS[name]) if name in UNITS and UNITS[name][0] in ("time", "volume", "mass", "area") else None
+
+
+_PER = frozenset("per a an each every for".split())
+_LATER = frozenset("ago later earlier before after previously old".split())
+
+
 def _is_number(word: str) -> bool:
     return in_figures(word) or word in CARDINALS
 
