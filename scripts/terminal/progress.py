@@ -1,10 +1,11 @@
-"""Progress bars for long work; shown only on a terminal."""
+"""Progress bars for long work; elsewhere than on a terminal a plain line a minute, for the log of a job."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import partial
+from time import monotonic
 from types import TracebackType
 from typing import Self
 
@@ -25,9 +26,12 @@ from loaders.models.waiting import watched
 from scripts.terminal.console import errors, output
 from scripts.terminal.tables import wrapped
 
+_EVERY = 60.0
+"""Seconds between two plain lines."""
+
 
 class Bars(Progress):
-    """Progress bars, to be used as a context manager; silent with `quiet`, and if the console is not a terminal.
+    """Progress bars, to be used as a context manager; silent with `quiet`. A console that is no terminal gets lines.
 
     with Bars() as bars:
         work(photos, progress=bars.count("photos", len(photos)))
@@ -44,6 +48,7 @@ class Bars(Progress):
             disable=quiet or output.quiet or not console.is_terminal,
         )
         self._quiet = quiet or output.quiet
+        self._printed = monotonic()
         self._named: dict[str, TaskID] = {}
         self._watching = ExitStack()
 
@@ -75,6 +80,7 @@ class Bars(Progress):
         self.update(self._named[what], completed=done, total=total)
         if status is not None:
             self.update(self._named[what], status=status)
+        self._line(f"{what}: {done:,}" + (f" of {total:,}" if total is not None else ""))
 
     def tell(self, status: str) -> None:
         """Shows below the bars what the work is waiting for, such as `waiting 30 s: rate limit`; an empty text ends it.
@@ -83,6 +89,13 @@ class Bars(Progress):
         """
         for task in self.task_ids:
             self.update(task, status=status)
+        self._line(status)
+
+    def _line(self, text: str) -> None:
+        """Prints a line where no bar can be, if there was none for a while."""
+        if text and not self._quiet and not self.console.is_terminal and monotonic() - self._printed >= _EVERY:
+            self._printed = monotonic()
+            self.console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """The bars, and below them what they wait for, if a narrow terminal has room for it."""

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from builders.pipeline.progress import Meter
 from loaders.models.waiting import waiting
+from scripts.terminal import progress
 from scripts.terminal.progress import Bars
 
 
@@ -45,8 +46,17 @@ def test_a_narrow_terminal_cuts_no_number_and_no_word(width: int) -> None:
     assert {"dialogue+image", "rate", "vllm/meta-llama/Meta-Llama-3-8B-Instruct"} <= set(drawn.split())
 
 
-def test_nothing_is_shown_without_a_terminal() -> None:
+def test_nothing_is_drawn_without_a_terminal() -> None:
     assert shown(terminal=False) == "" == shown(terminal=True, quiet=True).strip()
+
+
+def test_a_log_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown(terminal=False) == ""  # it took no minute
+    monkeypatch.setattr(progress, "_EVERY", 0.0)
+    assert shown(terminal=False).splitlines() == [
+        "photos [of a test]: 0 of 4", "photos [of a test]: 3 of 4", "images: 7 of 9", "waiting 30 s: rate limit"
+    ]  # fmt: skip
+    assert shown(terminal=False, quiet=True) == ""
 
 
 def test_stages_that_print_lines_print_none_with_quiet() -> None:
