@@ -12,6 +12,7 @@ import re
 import shutil
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -171,6 +172,8 @@ def find(words: Sequence[str]) -> tuple[Any, Sequence[str]]:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     keep_bars_from_logs()
+    # Answers and cells that are read as Python may be odd Python, which nobody here wrote and can mend.
+    warnings.filterwarnings("ignore", category=SyntaxWarning, module="<unknown>")
     stopping.end_as_by_ctrl_c()
     sys.exit(execute(arguments))
 
