@@ -49,7 +49,8 @@ def command(
         None,
         "--write",
         metavar="FILE",
-        help="Write all failing and doubtful pairs, and what the judge finds broken, to a CSV file.",
+        help="Write all failing and doubtful pairs, and what the judge finds broken, to a CSV file. A cell that a "
+        "spreadsheet would change (-1, 0012) has an apostrophe before it.",
         callback=file_outside_releases,
     ),
     strict: bool = typer.Option(

@@ -73,6 +73,10 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         course, told = expert.get(courses), lay.get(courses)
         if len(course) == len(told) == 1 and course != told:
             outcome.add("changed", f"{COURSES[min(course)]} became {COURSES[min(told)]}")
+    if not outcome.decided and not _GONE.isdisjoint(expert.bag) and "course" not in there and "size" not in here:
+        grown = _GROWN & lay.bag
+        if grown and _GONE.isdisjoint(lay.bag):
+            outcome.add("changed", f"{min(_GONE & expert.bag)} became {min(grown)}", Basis.READ)
     if not outcome.decided:
         unqualified(expert, lay, there, outcome)
     compared = [p for p in here.get("size", ()) if is_compared(expert, p)]
@@ -115,6 +119,8 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     return outcome
 
 
+_GONE = frozenset("resolved resolution vanished disappeared disappearance gone".split())
+_GROWN = frozenset("increased increase increases grown grew larger bigger enlarged worse worsened".split())
 _COMPARATIVE = re.compile(
     r"\b(?:the \w+er one|\w+er (?:than|of the two)|at its \w+est|is the \w+er|(?:less|more) \w+)\b"
 )

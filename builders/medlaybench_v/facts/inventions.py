@@ -28,6 +28,7 @@ from builders.medlaybench_v.facts.devices import put_in, taken_away
 from builders.medlaybench_v.facts.explanations import definitions, is_explained
 from builders.medlaybench_v.facts.imaging import imaging
 from builders.medlaybench_v.facts.leftover import left_over
+from builders.medlaybench_v.facts.norms import ill_for_normal, normal_for_ill
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.persons import SEX, persons
 from builders.medlaybench_v.facts.places_told import one_more_told, place_replaced, reached_parts, replaced_by_rank
@@ -43,7 +44,7 @@ _FIRM = frozenset(("cause", "treatment", "symptom", "advice", "outcome"))
 _CONCEPT = attrgetter("concept")
 _IDIOM = {"idiom"}  # what no finding is, though it holds the word for one: "nuclear medicine"
 # General enough to describe anything that a picture shows.
-_GENERAL = frozenset(
+GENERAL = frozenset(
     "lesion fluid swelling opacity defect blood air flow visible normal clear collection narrowing dilated enlarged "
     "compression displaced mass obstruction torn hernia thickening septation fat vascularity leak spread "
     "lucency benign calcification cyst diverticulum fistula treatment surgery trauma genes necrosis erosion ulcer "
@@ -54,14 +55,24 @@ _STRONG = frozenset("severe severely mild mildly moderate serious seriously".spl
 _WAS_DONE = frozenset("was were been did".split())
 _VERDICTS = frozenset(("advice", "reassurance", "outcome"))  # which no explanation of a term needs
 _WITH_CHILD = frozenset("week weeks trimester fetal foetal fetus foetus placenta placental amniotic gestation".split())
+_OF_TUMORS = frozenset(  # words that speak of a tumor without naming it
+    "recurrence recurrent ablation radiofrequency chemotherapy radiotherapy chemoradiotherapy brachytherapy oncologic "
+    "oncological staging gist hcc".split()
+)
 # Findings and verdicts that no plain word for another finding is.
-_BOLD = frozenset("burst ruptured bruised bruise bruising harmless innocent dangerous cancerous".split())
+_BOLD = frozenset(
+    "burst ruptured bruised bruise bruising harmless innocent dangerous cancerous tumor tumors tumour tumours".split()
+)
 
 
 def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     """No finding, cause, treatment, symptom, advice or outcome that the expert caption does not speak of."""
     outcome = Outcome()
     unfamiliar, known = _claims(expert, lay, allowed, outcome)
+    if ill := ill_for_normal(expert, lay, unfamiliar, known):
+        outcome.add("changed", ill, Basis.READ)
+    elif normal := normal_for_ill(expert, lay):
+        outcome.add("changed", *normal)
     for person in persons(expert, lay):
         outcome.add("new", person, Basis.MISSING if person in SEX else Basis.UNMET)
     ours = _levels(expert)
@@ -116,8 +127,9 @@ def _claims(expert: Reading, lay: Reading, allowed: Reading, outcome: Outcome) -
             concepts = unknown  # "infected with tuberculosis" says more than infected
         if (
             concepts == _IDIOM
-            or len(unknown) < len(concepts)
+            or (unknown < concepts and not _is_only_placed(concepts - unknown, concepts))
             or ("pregnancy" in concepts and _WITH_CHILD & set(expert.texts))
+            or ("mass" in concepts and not _OF_TUMORS.isdisjoint(expert.bag))
             or is_no_claim(lay, said)
         ):
             continue
@@ -127,11 +139,17 @@ def _claims(expert: Reading, lay: Reading, allowed: Reading, outcome: Outcome) -
         if is_simile(lay, said) and not any(kind_of(c) == "disease" or c == "cancer" for c in concepts):
             continue
         if any(kind_of(c) in _TOLD_BESIDE for c in concepts) and (beside := put_beside(expert, lay, said, known)):
-            open_to_doubt = concepts <= _GENERAL or expert.get(_unknown_terms)
+            open_to_doubt = concepts <= GENERAL or expert.get(_unknown_terms)
             outcome.add("new", beside, Basis.READ if open_to_doubt else Basis.MISSING)
             continue
         _judge(expert, lay, said, concepts, known, outcome)
     return unfamiliar, known
+
+
+def _is_only_placed(shared: Set[str], concepts: Set[str]) -> bool:
+    """Whether an illness shares with the expert caption no more than its place: "pneumonia" with "the left lung"."""
+    kinds = {kind_of(c) for c in shared}
+    return kinds == {"anatomy"} and any(kind_of(c) in ("finding", "disease") and c not in GENERAL for c in concepts)
 
 
 def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known: Set[str], outcome: Outcome) -> None:
@@ -163,7 +181,7 @@ def _judge(expert: Reading, lay: Reading, said: Said, concepts: Set[str], known:
     elif _SEEN.issuperset(kinds := set(map(kind_of, concepts))) and kinds != {"anatomy"}:
         if is_joined(lay, said):
             outcome.add("new", text, Basis.SOUGHT if known.isdisjoint(implied_by_all([said])) else Basis.UNMET)
-        elif not concepts & _GENERAL and all(kind_of(c) == "finding" for c in concepts) and is_one_more(lay, said):
+        elif not concepts & GENERAL and all(kind_of(c) == "finding" for c in concepts) and is_one_more(lay, said):
             outcome.add("new", text, Basis.UNMET)
 
 
@@ -182,7 +200,7 @@ def _tells_of_more(lay: Reading, first: int, end: int, unfamiliar: list[Said], k
     """
     if _STOPS.isdisjoint(lay.gaps[first]):
         return False
-    new = {x.concept for s in unfamiliar if first <= s.first < end for x in s.senses} - known - _GENERAL
+    new = {x.concept for s in unfamiliar if first <= s.first < end for x in s.senses} - known - GENERAL
     return any(kind_of(concept) in OF_THE_CASE for concept in new)
 
 

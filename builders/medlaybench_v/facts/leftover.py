@@ -15,7 +15,7 @@ from builders.medlaybench_v.facts.markers import markers
 from builders.medlaybench_v.facts.poles import poles
 from builders.medlaybench_v.facts.quantities import quantities
 from builders.medlaybench_v.facts.reading import Reading
-from builders.medlaybench_v.facts.senses import SAYS_LITTLE, implied, kind_of, senses
+from builders.medlaybench_v.facts.senses import ANATOMY, SAYS_LITTLE, implied, kind_of, senses
 from builders.medlaybench_v.facts.sides import sides
 from builders.medlaybench_v.facts.wordings import IMAGING, root
 
@@ -25,6 +25,15 @@ _NO_TERMS = STOP_WORDS | frozenset(
     "without within around along after before since lateral frontal anterior posterior evidence finding findings level "
     "region side patient image case section sections slice reconstruction reformation high multiple several".split()
 )
+
+
+def names_nothing(reading: Reading) -> bool:
+    """Whether a caption tells no more than how its picture was made, and of which part: "CT scan of the head"."""
+    covered = {i for i, matches in IMAGING.matches(reading) for i in range(i, i + matches[0][0])}
+    for said in reading.get(senses):
+        if all(kind_of(sense.concept) in (ANATOMY, "person") for sense in said.senses):
+            covered.update(range(said.first, said.last + 1))
+    return all(i in covered or word in STOP_WORDS or word == "something" for i, word in enumerate(reading.texts))
 
 
 def left_over(expert: Reading, lay: Reading) -> list[str]:

@@ -16,8 +16,10 @@ from builders.medlaybench_v.facts.wordings import root
 
 _TAKES = frozenset("take takes taking took pick picks soak soaks absorb absorbs catch catches collect".split())
 _FLOWS = frozenset(
-    "enters enter reaches reach passes pass fills fill flows flow leaks leak leakage leaking extravasation spill "
-    "spills escapes escape runs gets goes comes came".split()
+    "enters enter entered reaches reach reached reaching passes pass passed passage passing fills fill filled filling "
+    "flows flow flowed leaks leak leaked leakage leaking extravasation spill spills spilled escapes escape escaped "
+    "runs ran gets got goes went comes came uptake enhancement accumulation retention brightening arrives "
+    "arrived".split()
 )
 _WEAK = frozenset("visible uptake lesion".split())
 
@@ -216,7 +218,7 @@ def _units(reading: Reading, found: Polarity) -> int:
     count = sum(
         (
             texts[cue.first] == "none"
-            or not (DYE & set(texts[cue.last + 1 : cue.last + 4]))
+            or not _denies_dye(texts, cue.last + 1)
             or not (_FLOWS | _TAKES).isdisjoint(texts[cue.last + 1 : cue.last + 5])
             or texts[cue.first - 1] in ("up", "takes", "taking")
         )
@@ -231,6 +233,19 @@ def _units(reading: Reading, found: Polarity) -> int:
         ):
             count += 1
     return count
+
+
+def _denies_dye(texts: list[str], i: int) -> bool:
+    """Whether what is denied from word i on is that dye was given: "without the use of contrast"."""
+    while i < len(texts) and texts[i] in _GIVING:
+        i += 1
+    return i < len(texts) and texts[i] in DYE
+
+
+_GIVING = frozenset(
+    "a an any the of use using administration addition help giving being iv oral rectal added further previous prior "
+    "receiving with injecting intra venous exogenous external outside".split()
+)
 
 
 def _tell(outcome: Outcome, concept: str, text: str, denying: Reading, telling: Reading, *, sure: bool = False) -> None:

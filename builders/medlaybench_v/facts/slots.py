@@ -20,6 +20,8 @@ from itertools import product
 
 from builders.medlaybench_v.facts.binding import STOP_WORDS
 from builders.medlaybench_v.facts.explanations import definitions
+from builders.medlaybench_v.facts.inventions import GENERAL
+from builders.medlaybench_v.facts.norms import dropped
 from builders.medlaybench_v.facts.outcome import Basis, Outcome
 from builders.medlaybench_v.facts.reading import OfWords, Reading, read
 from builders.medlaybench_v.facts.senses import SAYS_LITTLE, Said, concepts_of, implied, kind_of, senses
@@ -37,11 +39,16 @@ _LONG = 400  # of them, more than any caption of ROCO has: there, frequent ones 
 
 
 def compare(expert: Reading, lay: Reading, glosses: Glosses, outcome: Outcome) -> None:
-    """Adds the words that gave way to others, and two that changed places, to the outcome."""
+    """Adds findings that were left out, words that gave way to others, and two that changed places, to the outcome."""
     reworded = _reworded(expert, glosses)
     here, there = _telling_words(expert, reworded), _telling_words(lay)
     if here == there:
         return  # as most drafts
+    in_its_words = _reworded_words(lay, glosses)
+    for said in dropped(expert, lay):
+        words = map(root, expert.texts[said.first : said.last + 1])
+        if in_its_words.isdisjoint(words) and not all(sense.concept in GENERAL for sense in said.senses):
+            outcome.add("lost", expert.said(said), Basis.SOUGHT)
     frame = read(_with_phrases(expert.text, reworded)) if glosses else expert
     if sorted(here) == sorted(there) and not _exchanged(frame, lay, expert):
         return

@@ -29,6 +29,8 @@ _OTHERS, _SHARED = _words("other"), _words("shared")
 _MARKED = re.compile(
     r"[^\W\d_]{3,}(?:iques?|graphies?|grafi[aeí]a?s?|iennes?|eux|euse|ción|ciones|ções|ção|zione|zioni|keit|ungen|ische[nrs]?)\Z"
 )
+_MARKED_ENGLISH = re.compile(r"[a-z]{3,}(?:tomy|scopy|graphy|pathy|plasty|metry)\Z")
+_NAMED = re.compile(r"\bLe ?Fort\b")  # whose first half is a French word
 _LOOKS_MARKED = _words("looks marked")
 _ELIDED = re.compile(r"(?<![^\W_])(?:d|l|qu|j|s|dell|nell|all|sull|un)['’](?!orange\b)(?=[^\W\d_]{3})", re.IGNORECASE)
 _ACCENTED = re.compile(r"[à-ÿāăąćčďęěğıłńňőœřśşšťůűźżž]")
@@ -56,13 +58,14 @@ def is_english(caption: str) -> bool:
         words = _ASCII_WORD.findall(caption.lower())
         if _OTHERS.isdisjoint(words) and not any(map(_is_marked, words)):
             return True
+    caption = _NAMED.sub("LeFort", caption)
     credit = _CREDIT.search(caption)
     text = caption[: credit.start()] if credit and credit.start() > 20 else caption
     english = other = 0
     for match in _WORD.finditer(text):
         word = match[0]
         lower = word.lower()
-        if lower in _ENGLISH:
+        if lower in _ENGLISH or _MARKED_ENGLISH.match(lower):
             english += 1
         elif lower in _OTHERS:
             other += lower not in _SHARED and not (word[:1].isupper() and match.start() > 0 and word != lower.upper())

@@ -9,7 +9,7 @@ from builders.medlaybench_v.words.reads_well import plain_words
 from builders.medlaybench_v.writing.senses import another_sense
 from builders.medlaybench_v.writing.topics import table
 
-# People, places, months and germs keep their capital (`names.csv`).
+# People, places, products, months and germs keep their capital (`names.csv`).
 _NAMES = frozenset(name for row in table("names.csv") for name in row["names"].split())
 
 

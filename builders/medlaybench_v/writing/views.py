@@ -96,8 +96,10 @@ _WORDS_IN_FRONT = re.compile(
     rf"(?P<kept>{_any(_KEPT)})|(?P<and>and))(?!\S)",
     re.IGNORECASE,
 )
-# Where "MR" is no magnetic resonance: a valve that leaks, a muscle of the eye, what the caption says itself.
+# Where "MR" is no magnetic resonance: a leaking valve, a muscle of the eye, a disorder, what the caption says itself.
 _OTHER_MR = re.compile(
+    r"\b(?:severe|moderate|mild|trivial|trace|significant|residual|ischa?emic|functional|secondary|eccentric) MR\b|"
+    r"\b(?:patients?|m[ae]n|wom[ae]n|male|female|boy|girl|child|infant|heart) with MR\b|"
     r"regurg|mitral|leaflet|valv|\becho\b|echocard|doppler|rectus|muscle insertion|\bMR\)?\s?[,:=–(-]\s?(?!magn|"
     r"nucl)[a-z]",
     re.IGNORECASE,

@@ -253,7 +253,7 @@ UNFAITHFUL = [
     ("invention", "Opacity in the left lung.", "A cancer in the left lung.", "new: cancer"),
     ("person", "CT of the chest.", "CT of your chest.", "new: your"),
     ("length", "CT of a large mass in the upper part of the liver near the vein.", "CT of a mass.", "4 words for 15"),
-    ("length", "Brain CT.", "A CT of the brain, which " + "very " * 20 + "well shows it.", "words for 2"),
+    ("length", "Brain CT.", "A CT of the brain, which " + "very " * 40 + "well shows it.", "words for 2"),
     (
         "markers",
         "Color Doppler US: red indicates flow toward the probe.",

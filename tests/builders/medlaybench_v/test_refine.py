@@ -205,7 +205,7 @@ def test_rules_accept_a_clean_draft() -> None:
 
 
 def test_rules_take_back_the_substitution_that_breaks_a_gate() -> None:
-    long = Lexicon([term("foo", "a b c d e f g h"), term("edema", "swelling", expert_plural="-")])
+    long = Lexicon([term("foo", " ".join("abcdefghijklmnop")), term("edema", "swelling", expert_plural="-")])
     refined = by_rules(caption("foo foo foo edema", long), long.drafter)
     assert refined.status == "repaired" and all(v.passed for v in refined.verdicts)
     assert "swelling" in refined.layman_caption

@@ -10,6 +10,11 @@ from builders.medlaybench_v.sources.languages import is_english
 from tests.parts.places import shared_data
 
 ENGLISH = [
+    "Le Fort I osteotomy.",
+    "Le Fort II fracture.",
+    "Méniere disease",
+    "Hand-Schüller-Christian disease.",
+    "L'Hermitte sign. MRI.",
     "CTA chest.",
     "Postoperative OPG (case 5)",
     "Carcinoma of the rectum, en bloc resection in situ.",
@@ -31,6 +36,7 @@ ENGLISH = [
 OTHERS = [
     "Échographie rénale",
     "Kyste hépatique",
+    "Le poumon gauche.",
     "IRM cérébrale, coupe axiale en T2",
     "Scanner thoracique sans injection objectivant une masse",
     "Fracture de l'humérus gauche",

@@ -143,6 +143,7 @@ def test_what_the_rules_write(caption: str, said: str) -> None:
         # A name keeps its capital, and its fragment stays.
         ("Morton neuroma (nerve lump) in the foot.", "Morton neuroma (nerve lump) in the foot."),
         ("Charcot knee with a break.", "Charcot knee with a break."),
+        ("Impella device in the aorta.", "Impella device in the aorta."),
         ("Chance fracture of L2. Smith fracture.", "Chance fracture of L2. Smith fracture."),
         # A person, a time and a verb are no thing that a picture shows.
         ("Matthew Hopkins, finder of stones.", "Matthew Hopkins, finder of stones."),
