@@ -160,7 +160,7 @@ def _length(expert: Reading, lay: Reading, context: Context) -> str:
         return "JSON around a caption"
     if lay.texts[-1:] and lay.texts[-1] in _UNENDED - {*expert.texts[-1:]} and lay.text[-1:].isalpha():
         return f"breaks off: “… {lay.texts[-1]}”"
-    if names_nothing(lay) and findings(expert):
+    if there < here and names_nothing(lay) and findings(expert):
         return f"says nothing of “{expert.said(findings(expert)[0])}”"
     if there < SHORTEST * here or (there > LONGEST * here and there > here + ADDED_WORDS):
         return f"{there} words for {here}"

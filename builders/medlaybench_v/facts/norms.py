@@ -20,6 +20,7 @@ from builders.medlaybench_v.facts.wordings import root
 
 _ILL = frozenset(("finding", "disease"))
 _NO_ILLNESS = frozenset("pregnancy fluid lesion visible".split())
+_WELL = frozenset(("normal", "clear"))
 _FOUND = frozenset("found seen shown wrong remarkable visible detected there".split())
 
 
@@ -32,8 +33,10 @@ _MARKS = frozenset("arrow arrows arrowhead arrowheads circle circles star stars 
 def ill_for_normal(expert: Reading, lay: Reading, unfamiliar: Iterable[Said], known: Set[str]) -> str:
     """A finding of the lay caption, `unfamiliar` to the expert one, that tells less as normal and denies nothing
     instead."""
+    if _WELL.isdisjoint(expert.get(concepts_of)):
+        return ""
     norms = len(_norms(expert))
-    if not norms or norms <= len(_norms(lay)) + _denials(lay):
+    if norms <= len(_norms(lay)) + _denials(lay):
         return ""
     for said in unfamiliar:
         ill = {sense.concept for sense in said.senses if sense.sign > 0 and _is_ill(sense.concept)}
@@ -46,6 +49,8 @@ def ill_for_normal(expert: Reading, lay: Reading, unfamiliar: Iterable[Said], kn
 def normal_for_ill(expert: Reading, lay: Reading) -> tuple[str, Basis] | None:
     """A finding of an expert caption that tells nothing as normal, and denies nothing, where the lay one tells all as
     normal."""
+    if _WELL.isdisjoint(lay.get(concepts_of)) and "nothing" not in lay.bag:
+        return None
     norms = [said for said in _norms(lay) if _UNMET.isdisjoint(lay.texts[said.first : said.last + 1])]
     if not norms and not _finds_nothing(lay):
         return None
