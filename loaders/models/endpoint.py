@@ -4,8 +4,8 @@
 
 A product keeps the state of a dialogue itself. In a dialogue that it knows, it is sent only the newest message. In any
 other (the first request, one that was stopped before, a side question) it is sent all that was said so far, in a new
-session. A function is also given the pictures, as bytes, if it has a third parameter without a default, or one that is
-called `images` or `pictures`. Other parameters with defaults are its own. Two dialogues never share a session.
+session. A function is also given the pictures, as bytes, if it has a parameter that is called `images` or `pictures`.
+Its other parameters are its own and need defaults. Two dialogues never share a session.
 
 A failed request is sent again, as to any model (`tries`), but in a new session with the whole conversation: the product
 may or may not have taken in the message that it did not answer.
@@ -104,7 +104,8 @@ def _for_pictures(path: Path, reply: Reply) -> str:
     given = [p for p in signature.parameters.values() if p.default is p.empty or p.name in _PICTURES]
     given = [p for p in given if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     named = [p for p in given[:2] if p.kind is p.KEYWORD_ONLY] + [p for p in given[2:] if p.kind is p.POSITIONAL_ONLY]
-    if named or len(given) not in (2, 3):
+    strange = any((p.name in _PICTURES) != (at == 2) for at, p in enumerate(given))  # it would get what it is not for
+    if named or strange or len(given) not in (2, 3):
         found = f"reply{signature}"
         raise InputError(path, found=found, expected=f"{_EXPECTED}, or images besides; its own need defaults")
     return given[2].name if given[2:] else ""

@@ -159,6 +159,8 @@ def test_answers_that_take_longer_than_the_limit_are_no_success() -> None:
         ("async def reply(text): ...", r"reply\(text\)"),
         ("async def reply(session, *, text): ...", "expected async def reply"),
         ("async def reply(session, text, images, model): ...", "its own need defaults"),
+        ("async def reply(session, text, apikey): ...", "its own need defaults"),  # it was given the pictures
+        ("async def reply(session, images, text): ...", "or images besides"),
         ("import no_such_module", "ModuleNotFoundError"),
         ("x =", "SyntaxError, line 1"),
         ("import sys; sys.exit(3)", "SystemExit: 3"),
