@@ -201,7 +201,7 @@ def _without(found: Sequence[Difference | Comparison], unit: str) -> str:
 
 def _print_differing(rows: list[Difference], unit: str) -> None:
     right = ("difference", "95 % interval", "adjusted p")
-    title = f"{rows[0].first}\nless {rows[0].second}, {max(one.n for one in rows):,} {unit}"
+    title = f"{rows[0].first}\nless {rows[0].second}, {how_many(max(one.n for one in rows), unit.removesuffix('s'))}"
     shown = table(title, "told apart", *right, right=right)
     for one in filter(_differs, rows):
         adjusted = "" if one.p_adjusted is None else f"{one.p_adjusted:.2g} *"

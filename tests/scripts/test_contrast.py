@@ -56,6 +56,12 @@ def test_an_interval_of_no_width_is_not_shown(
     assert "No interval: all captions differ alike." in " ".join(said.split())
 
 
+def test_one_caption_is_not_many(capsys: pytest.CaptureFixture[str]) -> None:
+    row = Difference("Table 1", "SMOG", "grade", "one", "two", 1, -2.0, (-2.0, -2.0), 0.004, 0.004)
+    contrast.print_differences([row], everything=False, unit="captions")
+    assert "less two, 1 caption\n" in "\n".join(line.rstrip() for line in printed(capsys).splitlines())
+
+
 def test_a_number_that_is_not_shown_lacks_no_interval(capsys: pytest.CaptureFixture[str]) -> None:
     same = Difference("Table 5", "Number of utterances", "utterances", "one", "two", 9, 0.0, (0.0, 0.0), 1.0, 1.0)
     for everything in (False, True):
