@@ -27,6 +27,8 @@ from loaders.files.texts import stream_lines
 DIALOGUES, HIDDEN_PART, USAGE = "dialogues.jsonl", "hidden.jsonl", "usage.json"
 STORED = (DIALOGUES, USAGE)
 """What a run of dialogues stores that anybody may read."""
+NOT_PLAYED, LOST = "Not played", "a model failed; these cases are in no other number"
+"""The number that counts the dialogues without a record, and its note."""
 _MOST_LINE = 256 << 20
 _AGAIN = "Repeat the command that made the run, which writes the file anew from the stored answers"
 Record = TypeVar("Record")

@@ -7,17 +7,23 @@ though not necessarily the row, which may be another model. All others (other po
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import groupby
 
+from baselines.dialogue.played import NOT_PLAYED
 from baselines.medlaybench_v.retrieval import METHODS, figure_a4
 from baselines.results.comparison import Compared, FinishedRun
 from baselines.results.conformance import apart, spread
 from baselines.results.published import Heading, Published, counterpart, headings, published, short
 from baselines.results.run import Result
 
+TROUBLES = (
+    NOT_PLAYED, "Empty turns", "Refused turns", "Truncated turns", "Decisions not read", "Findings not read",
+    "Empty answers", "Refused answers", "Truncated answers", "Extraction failed", "Assessment failed",
+)  # fmt: skip
+"""Columns that count what went wrong in a run: all its tables say so, though the papers have no place for them."""
 PARTS = ("paper", "table", "row", "setting", "column", "split_or_group")
 _Labels = tuple[str, ...]
 
@@ -52,7 +58,7 @@ class TableView:
 
     `heads` are the labels of the columns, one tuple a column; `others` the own numbers that the paper has no place for,
     by split or group; `doubts` the reasons that footnotes give; `remarks` what the own numbers in it say of themselves,
-    and why others were not computed.
+    and what went wrong in their runs.
     """
 
     paper: str
@@ -91,13 +97,22 @@ class TableView:
 def tables(runs: Sequence[FinishedRun]) -> list[TableView]:
     """Every table that the runs have numbers for: the papers' first, in their order, then those of no paper."""
     own: dict[tuple[str, str], list[Compared]] = {}
+    troubles = [pair for number, run in enumerate(runs, start=1) for pair in _troubles(number, run)]
     for number, run in enumerate(runs, start=1):
         for result in [*run.results, *_bars(run)]:
             pair = Compared(result, counterpart(result), number)
             own.setdefault((result.paper, result.table), []).append(pair)
     order = {name: at for at, name in enumerate(headings()) if published(*name)}
     names = sorted(own, key=lambda name: order.get(name, len(order)))
-    return [_view(paper, table, own[paper, table]) for paper, table in names]
+    return [_view(paper, table, own[paper, table], troubles) for paper, table in names]
+
+
+def _troubles(number: int, run: FinishedRun) -> Iterator[Compared]:
+    """What went wrong in a run, each as a number whose note says how often, if it did at all."""
+    for one in run.results:
+        if one.column in TROUBLES and one.numerator is not None and one.denominator:
+            note = f"{one.column}: {one.numerator:,.0f} of {one.denominator:,.0f}" if one.numerator else ""
+            yield Compared(replace(one, column="trouble", note=note), None, number)
 
 
 def _bars(run: FinishedRun) -> list[Result]:
@@ -108,7 +123,7 @@ def _bars(run: FinishedRun) -> list[Result]:
     return figure_a4(computed, method=str(run.record.options.get("method", METHODS[0])))
 
 
-def _view(paper: str, table: str, own: list[Compared]) -> TableView:
+def _view(paper: str, table: str, own: list[Compared], troubles: list[Compared]) -> TableView:
     layout = headings().get((paper, table), Heading())
     printed = [number for number in published(paper, table) if number.column not in layout.left_out]
     placed, rest, beside = _placed(layout, own, printed)
@@ -129,7 +144,7 @@ def _view(paper: str, table: str, own: list[Compared]) -> TableView:
     theirs = [_labels(number, layout.columns) for number in printed]
     # If columns may be the run's own, they are in its order: strict scores next to the paper's.
     heads = list(used if "column" in layout.free else dict.fromkeys(head for head in (*theirs, *used) if head in used))
-    unplaced = [pair for pair in rest if pair.own.value is None]
+    shown = {pair.run for pair in placed}
     return TableView(
         paper=paper,
         table=table,
@@ -139,13 +154,13 @@ def _view(paper: str, table: str, own: list[Compared]) -> TableView:
         rows=_rows(cells, heads, [_labels(number, layout.rows) for number in printed]),
         others=_by_group(rest),
         doubts=list(doubts),
-        remarks=_remarks([*placed, *unplaced]),
+        remarks=[*_remarks(placed, shown), *_remarks([pair for pair in troubles if pair.run in shown], shown)],
     )
 
 
-def _remarks(own: list[Compared]) -> list[str]:
-    """What numbers say of themselves, or why they have no value, each once, with the runs, rows, settings, columns and
-    groups that say so if not all do."""
+def _remarks(own: list[Compared], shown: Set[int]) -> list[str]:
+    """What numbers say of themselves, or why they have no value, each once, with the runs (of those `shown`), rows,
+    settings, columns and groups that say so if not all do."""
     told: dict[str, list[Compared]] = {}
     for pair in own:
         note = pair.own.note
@@ -153,10 +168,9 @@ def _remarks(own: list[Compared]) -> list[str]:
             note = f"not computed: {note.removeprefix('not computed: ')}"
         told.setdefault(note, []).append(pair)
     made, different = [], spread([pair.own.key for pair in own])
-    several = len({pair.run for pair in own})
     for note, some in told.items():
         runs = sorted({pair.run for pair in some})
-        by = f"run {', '.join(map(str, runs))}" if len(runs) < several else ""
+        by = f"run {', '.join(map(str, runs))}" if len(runs) < len(shown) else ""
         of = "; ".join(filter(None, (by, apart([pair.own.key for pair in some], different))))
         made += [f"{of}: {note}" if of else note] if note else []
     return made

@@ -119,6 +119,30 @@ def test_what_numbers_say_of_themselves_stands_below_with_where_it_holds(tmp_pat
         assert "T2I Recall@10: 2 answers left out" in markdown(made) and "left out" in latex(made)
 
 
+def test_below_a_table_stands_nothing_of_columns_that_it_lacks_but_what_went_wrong(tmp_path: Path) -> None:
+    """Notes named numbers that only the CSV holds; that half of the cases were lost, no table said."""
+
+    def lacking(result: Result) -> Result:
+        if result.column != "R@99":
+            return result
+        return replace(result, value=None, ci95=None, note="no case has a part in it")
+
+    def lost(result: Result) -> Result:
+        trouble = replace(result, column="Not played", unit="proportion", value=0.5, numerator=16.0, denominator=32.0)
+        return trouble if result.column == "R@99" else result
+
+    plain = run(tmp_path / "plain", stand_in=None)
+    without, wrong = changed(plain, "without", lacking), changed(plain, "wrong", lost)
+    for folders, remarks in (
+        ([without], []),
+        ([wrong], ["Not played: 16 of 32"]),
+        ([plain, wrong], ["run 2: Not played: 16 of 32"]),
+    ):
+        views = tables(read_runs(folders))
+        assert {view.name for view in views} == {"Table 1", "Table 3"}
+        assert all(view.remarks == remarks for view in views)
+
+
 def test_n_is_given_below_or_where_it_differs(tmp_path: Path) -> None:
     def shown(*folders: Path, table: str, paper: bool = False) -> str:
         views = [view for view in tables(read_runs(list(folders))) if view.name == table]
