@@ -72,8 +72,8 @@ class Playing(Generic[Case, Record]):
     budget: Budget | None = None
     outcomes: dict[tuple[str, int], PlayedCase[Record]] = field(default_factory=dict)
     silenced: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Answers of each role for which the question did not fit the model (`model_length`) or which the provider stopped
-    (`content_filter`), stored ones included."""
+    """Answers of each role for which the question did not fit the model (`model_length`), which the provider stopped
+    (`content_filter`) or which were cut off (`max_tokens`), stored ones included."""
     answered: set[tuple[str, str | None, str | None]] = field(default_factory=set)
     """Each role, the models that servers say they asked for it (`Answer.served`), and what they refused of a request
     (`Answer.refused`), in stored answers too."""
@@ -181,7 +181,7 @@ class _Asking:
         counted = answer.input_tokens is not None and answer.output_tokens is not None
         spent = Spent(1, answer.input_tokens or 0, answer.output_tokens or 0, 0 if counted else 1)
         self.spent.setdefault(role, Spent()).add(spent)
-        if answer.stop in ("model_length", "content_filter"):
+        if answer.stop in ("model_length", "content_filter", "max_tokens"):
             self.playing.silenced[role, answer.stop] += 1
         self.playing.answered.add((role, answer.served, answer.refused))
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, get_args, runtime_checkable
 
 from baselines.dialogue.game import Ask, Game
 from baselines.medconceal import clinician, rubric
@@ -31,6 +31,7 @@ from baselines.medconceal.policy import DEFAULT, PolicyConfig
 from baselines.medconceal.record import (
     ADDRESSED,
     HIDDEN,
+    Cut,
     Episode,
     Exchange,
     Findings,
@@ -134,6 +135,7 @@ def _clinician(rules: Rules) -> Decoding:
 
 
 _ENDS: Mapping[str, Stopped] = {TIME_UP: "time", FINISHED: "clinician"}
+_CUTS: Mapping[str, Cut] = {cut: cut for cut in get_args(Cut)}
 MIDDLE = 1  # the depth of a concern that states none
 
 
@@ -214,8 +216,15 @@ class CaseInPlay:
         self.state, update = take_back(self.state, update, unsaid)
         return update
 
-    def keep(self, turn: str, evaluation: TurnEvaluation, update: Update, spoken: patient_side.Spoken) -> None:
-        """Record the exchange; `turn` is the clinician's text as sent."""
+    def keep(
+        self,
+        turn: str,
+        evaluation: TurnEvaluation,
+        update: Update,
+        spoken: patient_side.Spoken,
+        cut: Cut | None = None,
+    ) -> None:
+        """Record the exchange; `turn` is the clinician's text as sent, and `cut` why it breaks off."""
         traces = tuple(
             replace(trace, nearness=nearness(self.policy, concern, self.task)) if at in self.state.tracked else trace
             for at, (trace, concern) in enumerate(zip(update.traces, self.state.concerns, strict=True))
@@ -239,6 +248,7 @@ class CaseInPlay:
                 voiced=spoken.voiced,
                 unsaid=update.unsaid,
                 faults=spoken.faults,
+                cut=cut,
             )
         )
         self.pending = rubric.next_pending(self.pending, evaluation, spoken.text)
@@ -296,7 +306,7 @@ async def _play(rules: Rules, profile: PatientProfile, ask: Ask) -> Episode:
             patient, texts, view, text, in_play.exchanges, in_play.guard, in_play.state, update.revealed
         )
         update = in_play.settle(update, spoken)
-        in_play.keep(turn, evaluation, update, spoken)
+        in_play.keep(turn, evaluation, update, spoken, None if rules.timed else _CUTS.get(answer.stop, ""))
         if isinstance(ask, Watching):
             ask.watch(in_play.exchanges[-1])
         if rules.task == "intervention" and in_play.state.concerns[primary].state == ADDRESSED:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from statistics import fmean
 
+from baselines.medconceal.game import FIRST_STOP
 from baselines.medconceal.judgement import STYLES, JudgedEpisode
 from baselines.medconceal.machine import META_PROBE
 from baselines.medconceal.matching import coarse_hits, match
@@ -275,6 +276,13 @@ def _conversation(judged: JudgedEpisode) -> Iterator[Count]:
     probes = sum(one.evaluation.intent == META_PROBE or one.evaluation.label_probe for one in exchanges)
     yield Count("Meta-Probe", probes, turns, "down")
     yield Count("Blocked turns", sum(one.blocked for one in exchanges), turns, "none")
+    known = [one.cut for one in exchanges if one.cut is not None]
+    adaptive = judged.episode.mode == "adaptive"
+    decisions = sum(adaptive and FIRST_STOP <= one.turn < judged.episode.turn_limit for one in exchanges)
+    undecided = "neither STOP nor CONTINUE, and taken as CONTINUE"
+    yield Count("Decisions not read", judged.episode.unread_decisions, decisions, "down", note=undecided)
+    cut = "cut off at the token limit, in every number as they are"
+    yield Count("Truncated turns", known.count("max_tokens"), len(known), "down", note=cut)
     yield Count("Average dialogue length", turns, 1, "none", "turns")
 
 

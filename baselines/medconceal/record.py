@@ -23,6 +23,7 @@ Mode = Literal["fixed", "adaptive", "until_addressed", "transcript", "timed"]
 Stopped = Literal["turn_limit", "clinician", "addressed", "transcript_end", "time", "interrupted", "withdrawn"]
 Obtained = Literal["model", "rules", "rules_after_failure", "silence"]
 Relevance = Literal["", "model", "topics_after_failure"]
+Cut = Literal["", "max_tokens", "content_filter", "model_length"]
 ReplySource = Literal["model", "template", "neutral", "transcript"]
 
 HIDDEN, REVEALED, ADDRESSED = 0, 1, 2
@@ -133,7 +134,9 @@ class Exchange:
     that the reply puts into words (`leaks.says`). `leak` is the check of the first draft; if it leaked, a second draft
     was requested (`regenerated`), and `source` is "neutral" if that one failed too. `trimmed` says that a reply was
     cut. `faults` says of each rejected draft why (`patient.FAULTS`), and `unsaid` which concerns were due but stayed
-    hidden, since no reply could be obtained that says them. Runs before format 2 have neither.
+    hidden, since no reply could be obtained that says them. Runs before format 2 have neither. `cut` says why the
+    clinician's answer breaks off or is missing (`Answer.stop`), "" if it is whole; None if a person spoke, and in runs
+    that did not record it.
     """
 
     turn: int
@@ -153,6 +156,7 @@ class Exchange:
     voiced: tuple[int, ...]
     unsaid: Annotated[tuple[int, ...], GROWN] = ()
     faults: Annotated[tuple[str, ...], GROWN] = ()
+    cut: Annotated[Cut | None, Field(exclude_if=lambda value: value is None)] = None
 
     @property
     def drafted(self) -> bool:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from baselines.dialogue.played import LOST, NOT_PLAYED
 from baselines.medconceal.judgement import STYLES, JudgedEpisode
 from baselines.medconceal.metrics import Measure, curve, measures
 from baselines.medconceal.record import Episode
 from baselines.medconceal.validity import checks, reasons
 from baselines.results.published import model_label
 from baselines.results.run import Result, RunRecord
+from baselines.statistics.significance import wilson_interval
 from loaders.errors import InputError, how_many, in_number
 from loaders.medconceal import Task
 
@@ -33,6 +35,8 @@ SHOWN_ANYWAY = (
     "Leaking drafts of the patient",
     "Neutral replies",
     "Blocked turns",
+    "Truncated turns",
+    "Decisions not read",
     "Meta-Probe",
     _LENGTH,
 )
@@ -40,13 +44,20 @@ SHOWN_ANYWAY = (
 
 
 def results(
-    judged: Sequence[JudgedEpisode], record: RunRecord, *, row: str, seed: int = 0, summary: str = OWN_WORDS
+    judged: Sequence[JudgedEpisode],
+    record: RunRecord,
+    *,
+    row: str,
+    seed: int = 0,
+    summary: str = OWN_WORDS,
+    lost: int = 0,
 ) -> list[Result]:
     """Every number of a run, with its counts and a bootstrap interval over cases.
 
     Keys are those of the published tables, whose group names 300 cases: a number over fewer cases is not placed beside
-    the paper's. `row` names the clinician, `summary` who wrote the findings of dialogues that people had. In an invalid
-    run (`validity`) only the numbers that say why have a value. Raises InputError for episodes of two settings.
+    the paper's. `row` names the clinician, `summary` who wrote the findings of dialogues that people had, and `lost` is
+    how many dialogues a model's failure ended without a record. In an invalid run (`validity`) only the numbers that
+    say why have a value. Raises InputError for episodes of two settings.
     """
     episodes = [case.episode for case in judged]
     settings = {setting_name(episode) for episode in episodes}
@@ -61,7 +72,16 @@ def results(
     if setting in (HUMANS, LIMITED):
         found = [replace(one, setting=summary) if one.table == "Table 1" else one for one in found]
     invalid = reasons(episodes)
-    return [_withheld(one, invalid) if invalid else one for one in found]
+    told = [_withheld(one, invalid) if invalid else one for one in found]
+    return [*told, _not_played(found[0], lost, lost + len(judged))] if lost else told
+
+
+def _not_played(beside: Result, lost: int, of: int) -> Result:
+    """The share of lost dialogues, in the main table."""
+    return replace(
+        beside, column=NOT_PLAYED, value=lost / of, unit="proportion", direction="down", n=of, note=LOST,
+        ci95=wilson_interval(lost, of), numerator=float(lost), denominator=float(of),
+    )  # fmt: skip
 
 
 def _withheld(result: Result, invalid: Sequence[str]) -> Result:

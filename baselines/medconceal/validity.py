@@ -4,7 +4,8 @@
     reasons(episodes)       # why the run is invalid; empty for a valid one
 
 A clinician's numbers depend on an evaluator that rates and a patient that says what it reveals. Where either failed,
-the rules or the template took its place, and the numbers are theirs. Above a limit no headline may be printed.
+the rules or the template took its place, and the numbers are theirs. A clinician whose answers are missing or cannot be
+read scores like one that reveals and understands nothing. Above a limit no headline may be printed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from baselines.medconceal.record import FEATURE_OF, Episode, Exchange, TurnEvalu
 
 MOST_REPLACED = 0.10
 """Maximum share of a model's replies that fixed sentences may replace."""
+MOST_MISSING = 0.10
+"""Maximum share of a clinician's turns, or of its answers with findings, that count although they are missing."""
 FEWEST_TURNS = 16  # different turns; with fewer, nothing is said about an evaluator that rates all alike
 _ABOVE = 2  # features that may be rated higher than that of the intent
 _APART = 0.25  # maximum difference between two ratings of the same turn, averaged over the features
@@ -57,7 +60,15 @@ def checks(episodes: Sequence[Episode]) -> list[Check]:
     alike, different = _alike(exchanges)
     by_evaluator = [one for one in exchanges if one.evaluation.obtained == "model"]
     apart, again = _rated_again(episodes)
+    known = [one.cut for one in exchanges if one.cut is not None]
+    written = [one.findings for one in episodes if one.findings is not None and one.findings.attempts]
     return [
+        Check("Empty turns", sum(not one.clinician.strip() for one in exchanges), len(exchanges), MOST_MISSING,
+              "the clinician said nothing"),
+        Check("Refused turns", sum(cut in ("content_filter", "model_length") for cut in known), len(known),
+              MOST_MISSING, "the clinician's provider refused or stopped its turns, or they did not fit its context"),
+        Check("Findings not read", sum(one.unread for one in written), len(written), MOST_MISSING,
+              "answers with findings could not be read and count as no finding"),
         Check("Evaluations by rules after failure", sum(map(_fell_back, rated)), len(rated), 0.02,
               "the evaluator's answers could not be read and the rules rated in its place"),
         Check("Turns rated all alike", alike if alike == different else 0, different, 0.99,

@@ -212,7 +212,8 @@ def run_task(task: Task, options: Scored) -> None:
         warn(elsewhere)
     _warn_of_words([judged.episode for judged in played.records], policy if computed else None)
     _warn_of_findings([judged.episode for judged in played.records])
-    numbers = results(played.records, record, row=row, seed=options.seed, summary=summary_of(names.get(WRITER)))
+    summary = summary_of(names.get(WRITER))
+    numbers = results(played.records, record, row=row, seed=options.seed, summary=summary, lost=played.lost)
     _warn_of_unjudged(numbers)
     extra = {CURVES: curves([judged.episode for judged in played.records])}
     finish(options.out, numbers, extra, printed=bool(validity["valid"]))
@@ -289,10 +290,12 @@ def _warn_of_unjudged(numbers: Sequence[Result]) -> None:
 
 def rescore(stored: Stored) -> Rescored:
     """Recompute the numbers and curves of a run of either task from the dialogues."""
-    records = stored.records(PlayedCase[JudgedEpisode])
+    played = stored.played(PlayedCase[JudgedEpisode])
+    records = [one.record for one in played if one.record is not None]
+    lost = len(played) - len(records)
     writer = next((model.name for model in stored.record.models if model.role == WRITER), None)
     row = stored.run.results[0].row
-    numbers = results(records, stored.record, row=row, seed=stored.seed, summary=summary_of(writer))
+    numbers = results(records, stored.record, row=row, seed=stored.seed, summary=summary_of(writer), lost=lost)
     if _masked(stored, records):
         numbers = [unread(one) if one.column in OF_WORDS else one for one in numbers]
     _warn_of_unjudged(numbers)

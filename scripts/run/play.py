@@ -315,6 +315,7 @@ _REASONS = 5
 _SILENCED = {
     "model_length": "are empty, because the question does not fit into the model's context; serve it with a longer one",
     "content_filter": "were refused, or stopped by the provider's filter",
+    "max_tokens": "were cut off at the token limit; --max-tokens {role}=N allows longer ones",
 }
 
 
@@ -337,7 +338,7 @@ def _tell(played: Played[Any], out: Path) -> None:
         output.print(f"{how_many(usage.asked, 'new answer')}, {usage.replayed:,} reused from {out}")
     output.print()
     for (role, stop), count in sorted(played.playing.silenced.items()):
-        warn(f"{role}: {count:,} of {played.spent[role].requests:,} answers {_SILENCED[stop]}")
+        warn(f"{role}: {count:,} of {played.spent[role].requests:,} answers {_SILENCED[stop].format(role=role)}")
     cases = len(played.outcomes)
     reasons = played.problems.most_common()
     for reason, count in reasons[:_REASONS]:

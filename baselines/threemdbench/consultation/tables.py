@@ -20,6 +20,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from baselines.dialogue.played import LOST, NOT_PLAYED
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.classification import occurring
 from baselines.statistics.resampling import Draws, Interval, bootstrap_means, bootstrap_ratios, percentile_interval
@@ -47,6 +48,10 @@ from loaders.threemdbench import DIAGNOSES, DOMAINS, NAMES, PERSONALITIES
 FIGURE_3, FIGURE_4 = "Figure 3 (text Sec 4.2)", "Figure 4 (text Sec 4.4)"
 TEMPERAMENT_TESTS = "Differences between temperaments"
 PERCENT = 100.0
+_FLAGGED = {
+    "Empty answers": {"empty"}, "Refused answers": {"filtered", "no_room"}, "Truncated answers": {"max_tokens"},
+}  # fmt: skip
+"""Column -> the flags of a turn (`cleaning`) that it counts."""
 
 
 def results(
@@ -132,15 +137,18 @@ class _Run:
             "Reasoning not parsed": [played.parse_failures > 0 for played in self.consultations],
             "Extraction failed": [played.extraction.failure is not None for played in self.consultations],
         }
+        said = [[turn for turn in played.turns if turn.role == "doctor"] for played in self.consultations]
+        flags = [{flag for turn in turns for flag in turn.flags} for turns in said]
+        marks |= {column: [bool(found & counted) for found in flags] for column, counted in _FLAGGED.items()}
         notes = {"No diagnosis": taken_for_none(self.consultations)}
+        notes |= dict.fromkeys(_FLAGGED, "consultations with such an answer of the doctor, in every number as it is")
         rates = [self._rate(column, clusters, given, notes.get(column, "")) for column, given in marks.items()]
         if assessed:
             failed = [assessment.items is None for assessment in assessed.values()]
             rates.append(self._rate("Assessment failed", [clusters[at] for at in assessed], failed))
         if self.lost:
-            note = "a model failed; these cases are in no other number"
             total = self.lost + len(clusters)
-            rates.append(self._share("Not played", self.lost, total, wilson_interval(self.lost, total), note))
+            rates.append(self._share(NOT_PLAYED, self.lost, total, wilson_interval(self.lost, total), LOST))
         return rates
 
     # --- Table 6, Figures 9, 10, 12, 13 -------------------------------------------------------------------------------

@@ -21,6 +21,8 @@ from baselines.medconceal.clinician import DECIDE, SUBMIT
 from baselines.medconceal.clinician_attackers import _RATING, ATTACKERS
 from baselines.medconceal.clinician_scripted import CLINICIANS
 from baselines.medconceal.game import Rules, scores, secrets, task_game
+from baselines.medconceal.judgement import JudgedEpisode, Judgement
+from baselines.medconceal.metrics import measures
 from baselines.medconceal.policy import DEFAULT, PAPER
 from baselines.medconceal.record import Episode, hidden_of
 from baselines.medconceal.validity import reasons
@@ -102,6 +104,10 @@ def test_how_games_end() -> None:
     assert (len(late.exchanges), late.stopped, late.unread_decisions) == (12, "clinician", 0)
     never = play(task_game(Rules("confirmation", turns=20, **OFFLINE)), stopping(1, "hm"))
     assert (len(never.exchanges), never.stopped, never.unread_decisions) == (20, "turn_limit", 15)
+    unread = Judgement((), None, None, None, None, {}, by_rules=True)
+    for played, unreadable, decisions in ((fixed, 0, 0), (early, 0, 1), (late, 0, 8), (never, 15, 15)):
+        counted = {one.name: one for one in measures([JudgedEpisode(played, unread)])}["Decisions not read"]
+        assert (counted.over, counted.under) == ((unreadable,), (decisions,))
     held = play(task_game(Rules("intervention", turns=20, **OFFLINE)), stopping(1))
     assert (len(held.exchanges), held.stopped, held.findings) == (20, "turn_limit", None)
     won = play(task_game(Rules("intervention", turns=20, policy=PAPER, **OFFLINE)), CLINICIANS["expert"])

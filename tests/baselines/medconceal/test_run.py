@@ -19,6 +19,7 @@ from baselines.results.run import read_run
 from loaders.errors import InputError
 from loaders.models.asking import Unfit
 from scripts.cli import execute
+from tests.parts.chat_server import ChatServer, Fault, Reply, status
 
 AGENTS = ("--patient", "template", "--evaluator", "rules", "--judge", "rules")
 
@@ -101,8 +102,8 @@ def test_dialogues_of_people_are_scored_like_those_of_models(
 
 def test_runs_are_contrasted_case_by_case(patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The first two differ in a seed only, and their folders have one name: they are told apart all the same."""
-    folders = [tmp_path / "a" / "run", tmp_path / "b" / "run", tmp_path / "silent"]
-    for folder, clinician, seed in zip(folders, ("expert", "expert", "silent"), ("0", "1", "0"), strict=True):
+    folders = [tmp_path / "a" / "run", tmp_path / "b" / "run", tmp_path / "prober"]
+    for folder, clinician, seed in zip(folders, ("expert", "expert", "meta-prober"), ("0", "1", "0"), strict=True):
         asked = ("--clinician", f"scripted/{clinician}", "--limit", "6", "--seed", seed, "--bare")
         assert run("intervention", patients, folder, *asked, *AGENTS) == 0
     capsys.readouterr()
@@ -111,7 +112,7 @@ def test_runs_are_contrasted_case_by_case(patients: Path, tmp_path: Path, capsys
     assert execute(["contrast", *map(str, folders), "-o", str(tmp_path / "out")]) == 0
     numbers = {one.column: one for one in read_run(tmp_path / "out")[1]}
     assert numbers["Success delta Ref-AI"].table == "Table 11" and numbers["Success delta Ref-AI"].value == 0
-    assert "best of several" in numbers["Success delta Ref-AI"].note  # of the other expert and the silent one
+    assert "best of several" in numbers["Success delta Ref-AI"].note  # of the other expert and the prober
     fewer = tmp_path / "fewer"  # as where a case was invalid, or people had only some
     agents = ("--clinician", "scripted/expert", "--limit", "4", "--bare", *AGENTS)
     assert run("intervention", patients, fewer, *agents) == 0
@@ -165,12 +166,83 @@ def test_findings_that_cannot_be_read_are_told_by_the_run_by_rescore_and_by_the_
     monkeypatch.setattr("baselines.medconceal.clinician._listed", unread)
     asked = ("--clinician", "scripted/expert", "--limit", "3", "--bare", *AGENTS)
     told = "3 of 3 answers with findings cannot be read, and count as no finding"
-    assert run("confirmation", patients, tmp_path / "run", *asked) == 0
-    assert told in " ".join(capsys.readouterr().err.split())
-    assert execute(["rescore", str(tmp_path / "run"), "-o", str(tmp_path / "again")]) == 0
-    assert told in " ".join(capsys.readouterr().err.split())
+    invalid = "INVALID: answers with findings could not be read and count as no finding (3 of 3, limit 10%)"
+    assert run("confirmation", patients, tmp_path / "run", *asked) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert told in said and invalid in said
+    assert execute(["rescore", str(tmp_path / "run"), "-o", str(tmp_path / "again")]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert told in said and invalid in said
+    numbers = values(tmp_path / "run")
+    assert (numbers["Findings not read"], numbers["Fine F1"], numbers["Reveal Rate"]) == (1, None, None)
     page = write_report(read_runs([tmp_path / "run"]), tmp_path / "report.html").read_text()
     assert "with problems: findings cannot be read 3" in page
+
+
+MODEL = ("--clinician", "openai-api/local/m", "--limit", "3", "--bare", *AGENTS)
+
+
+def table_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    name = "Table 1" if read_run(folder)[0].baseline == "confirmation" else "Table 3"
+    assert execute(["table", str(folder), "--paper", "--table", name]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("task", ["confirmation", "intervention"])
+def test_a_clinician_that_never_answers_has_no_score_of_0(
+    task: str,
+    patients: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its provider refused everything, and the run was valid, with a Reveal Rate of 0."""
+    monkeypatch.setenv("LOCAL_API_KEY", "not-a-secret")
+    with ChatServer(lambda body: Reply("", "content_filter")) as server:
+        assert run(task, patients, tmp_path / "run", *MODEL, "--base-url", server.base_url) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "INVALID: the clinician said nothing (24 of 24, limit 10%); the clinician's provider refused" in said
+    assert execute(["rescore", str(tmp_path / "run"), "-o", str(tmp_path / "again")]) == 1
+    for folder in (tmp_path / "run", tmp_path / "again"):
+        numbers = values(folder)
+        assert (numbers["Empty turns"], numbers["Refused turns"], numbers["Truncated turns"]) == (1, 1, 0)
+        assert numbers["Findings not read"] == (1 if task == "confirmation" else None)
+        assert numbers["Reveal Rate"] is None and numbers["Fine F1" if task == "confirmation" else "Success"] is None
+    assert "Empty turns: 24 of 24" in table_of(tmp_path / "run", capsys)
+
+
+def test_answers_that_are_cut_off_are_counted_and_the_option_is_named(
+    patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "not-a-secret")
+    with ChatServer(lambda body: Reply("What worries you the most about", "length")) as server:
+        assert run("intervention", patients, tmp_path / "run", *MODEL, "--base-url", server.base_url) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "answers were cut off at the token limit; --max-tokens clinician=N allows longer ones" in said
+    assert (values(tmp_path / "run")["Truncated turns"], values(tmp_path / "run")["Empty turns"]) == (1, 0)
+    assert "Truncated turns:" in table_of(tmp_path / "run", capsys)
+
+
+@pytest.mark.parametrize("task", ["confirmation", "intervention"])
+def test_dialogues_that_a_models_failure_ended_are_counted(
+    task: str, patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reply(body: dict[str, Any]) -> str | Fault:
+        system = body["messages"][0]["content"]
+        return status(400, message="not this") if system == failing.setdefault("system", system) else '{"findings": []}'
+
+    failing: dict[str, str] = {}
+    monkeypatch.setenv("LOCAL_API_KEY", "not-a-secret")
+    with ChatServer(reply) as server:
+        asked = (*MODEL, "--max-invalid", "0.5", "--base-url", server.base_url)
+        assert run(task, patients, tmp_path / "run", *asked) == 0
+    assert execute(["rescore", str(tmp_path / "run"), "-o", str(tmp_path / "again")]) == 0
+    for folder in (tmp_path / "run", tmp_path / "again"):
+        (lost,) = (one for one in read_run(folder)[1] if one.column == "Not played")
+        assert (lost.numerator, lost.denominator, lost.n) == (1, 3, 3)
+        assert lost.note == "a model failed; these cases are in no other number"
+    assert "Not played: 1 of 3" in table_of(tmp_path / "run", capsys)
 
 
 def test_the_shape_of_the_patients_is_a_figure_of_the_report(patients: Path, tmp_path: Path) -> None:

@@ -280,14 +280,14 @@ def test_a_writer_makes_the_other_human_row(
     file = a_file(tmp_path, *(a_line(replace(one, mode="timed")) for one in lived("expert")))
     told = [str(patients), "--transcripts", str(file), "--judge", "rules", "--bare"]
     assert execute(["run", "confirmation", *told, "-o", str(tmp_path / "own")]) == 0
-    writer = ["--writer", "scripted/silent"]
+    writer = ["--writer", "scripted/plan-repeater"]
     assert execute(["run", "findings", *told, *writer, "-o", str(tmp_path / "written")]) == 0
     own, written = (
         {(one.table, one.column): one for one in read_run(tmp_path / name)[1]} for name in ("own", "written")
     )
     assert own["Table 1", "Fine F1"].setting == "Human summary"
     assert own["Table 2", "Word/Turn"].setting == "Human (10-minute limit)"
-    assert written["Table 1", "Fine F1"].setting == "scripted/silent summary"
+    assert written["Table 1", "Fine F1"].setting == "scripted/plan-repeater summary"
     assert written["Table 1", "Reveal Rate"].value == own["Table 1", "Reveal Rate"].value
     assert (own["Table 1", "Fine F1"].value or 0) > (written["Table 1", "Fine F1"].value or 0) == 0
     record = read_run(tmp_path / "own")[0]
@@ -298,7 +298,7 @@ def test_a_writer_makes_the_other_human_row(
     assert {one["test"] for one in json.loads(capsys.readouterr().out)} == {"sign flips of cases and people"}
     assert execute(["rescore", str(tmp_path / "written"), "-o", str(tmp_path / "rescored")]) == 0
     again = {(one.table, one.column): one.setting for one in read_run(tmp_path / "rescored")[1]}
-    assert again["Table 1", "Fine F1"] == "scripted/silent summary"
+    assert again["Table 1", "Fine F1"] == "scripted/plan-repeater summary"
 
 
 def test_an_invalid_run_is_not_contrasted_and_rescoring_ends_as_it_ended(

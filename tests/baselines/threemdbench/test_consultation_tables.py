@@ -16,7 +16,7 @@ from baselines.results.run import Result, write_run
 from baselines.statistics.significance import benjamini_hochberg, mann_whitney, wilson_interval
 from baselines.threemdbench.consultation.differences import System, differences, told_apart
 from baselines.threemdbench.consultation.names import family, model_name, setting_name, shared_family
-from baselines.threemdbench.consultation.record import Consultation
+from baselines.threemdbench.consultation.record import Consultation, Role, Turn
 from baselines.threemdbench.consultation.settings import SETTINGS
 from baselines.threemdbench.consultation.tables import FIGURE_4, TEMPERAMENT_TESTS, results
 from loaders.errors import InputError
@@ -74,6 +74,24 @@ def test_table_5_by_hand() -> None:
         assert value(column) == pytest.approx(100 * count / 8), column
         assert found["Table 5", column, group].numerator == count
     assert value("Not played") == pytest.approx(100 * 2 / 10)
+
+
+def test_what_became_of_the_doctors_answers_is_counted_by_consultation() -> None:
+    def told(*flags: str, role: Role = "doctor") -> tuple[Turn, ...]:
+        first, doctor, *others = consultation().turns
+        return (replace(first if role == "patient" else doctor, flags=flags), first, doctor, *others)
+
+    made = [
+        consultation(0, turns=told("max_tokens")),
+        consultation(1, turns=told("max_tokens", "empty")),
+        consultation(2, turns=told("filtered", "empty")),
+        consultation(3, turns=told("no_room", "empty")),
+        consultation(4, turns=told("max_tokens", role="patient")),
+    ]
+    found = cells(results(made, record(), resamples=20))
+    counts = {name: found["Table 5", f"{name} answers", "test (5 cases)"] for name in ("Empty", "Refused", "Truncated")}
+    assert {name: one.numerator for name, one in counts.items()} == {"Empty": 3, "Refused": 2, "Truncated": 2}
+    assert all(one.denominator == 5 and "of the doctor" in one.note for one in counts.values())
 
 
 def test_an_unfinished_dialogue_counts_in_mode_authors_and_not_in_mode_paper() -> None:
