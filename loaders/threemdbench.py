@@ -135,17 +135,41 @@ def diagnosis_of(text: str) -> Diagnosis | None:
     >>> diagnosis_of("Hordeolum").name, diagnosis_of(" Contact  Dermatitis ").name, diagnosis_of("measles")
     ('stye', 'contact dermatitis', None)
     """
-    return _by_name().get(_plain(text))
+    pattern, meanings = _any_name()
+    match = pattern.fullmatch(text.strip())
+    return meanings[match.lastindex - 1] if match and match.lastindex else None
 
 
 def named_in(text: str) -> Iterator[tuple[str, Diagnosis]]:
     """Each mention of a diagnosis in a text, as (words of the text, diagnosis); the longest name wins.
 
+    A name may be in the plural or inverted, and its words joined by hyphens.
+
     >>> [(words, d.name) for words, d in named_in("Could be Pink Eye or allergic contact dermatitis.")]
     [('Pink Eye', 'conjunctivitis'), ('allergic contact dermatitis', 'allergic contact dermatitis')]
+    >>> [d.name for _, d in named_in("Ingrown toe-nails; keratosis, seborrheic; a renal calculus")]
+    ['ingrown nail', 'seborrheic keratosis']
     """
-    for match in _any_name().finditer(text):
-        yield match[0], _by_name()[_plain(match[0])]
+    return ((match[0], diagnosis) for match, diagnosis in mentions(text))
+
+
+def mentions(text: str) -> Iterator[tuple[re.Match[str], Diagnosis]]:
+    """What `named_in` finds, with its place."""
+    pattern, meanings = _any_name()
+    for match in pattern.finditer(text):
+        diagnosis = meanings[(match.lastindex or 0) - 1]
+        if diagnosis is not None:
+            yield match, diagnosis
+
+
+def straightened(text: str) -> str:
+    """A text whose inverted names are in the usual order, so that their comma separates nothing.
+
+    >>> straightened("Keratosis, seborrheic"), straightened("eczema, seborrheic dermatitis")
+    ('seborrheic keratosis', 'eczema, seborrheic dermatitis')
+    """
+    pattern, names = _any_inverted()
+    return pattern.sub(lambda match: names[(match.lastindex or 0) - 1], text)
 
 
 def others_of_domain(diagnosis: Diagnosis) -> tuple[str, ...]:
@@ -153,21 +177,76 @@ def others_of_domain(diagnosis: Diagnosis) -> tuple[str, ...]:
     return tuple(other.name for other in DIAGNOSES if other.domain == diagnosis.domain and other != diagnosis)
 
 
-@cache
-def _by_name() -> dict[str, Diagnosis]:
-    names = {_plain(name): diagnosis for diagnosis in DIAGNOSES for name in diagnosis.synonyms}
-    return names | {_plain(diagnosis.name): diagnosis for diagnosis in DIAGNOSES}
+_SPACE = r"[\s_\u2010\u2011-]"  # what may stand between the words of a name
+_NAIL = rf"(?:(?:big|great|little|left|right){_SPACE}+)*(?:(?:toe|finger|thumb){_SPACE}*)?nails?"
+_THE = rf"(?:(?:the|a|an|your|my|his|her|their|both){_SPACE}+)?"
+# Last words of names that indexes put first: "Dermatitis, contact".
+_HEADS = frozenset(
+    "dermatitis eczema keratosis keratoses wart warts stomatitis caries calculus infection nail nails toenail".split()
+)
+# What holds a name of the list and is none of the 34.
+_OTHER_THINGS = (
+    "acne inversa; acne keloidalis; eczema herpeticum; herpes gestationis; mycosis fungoides; psoriatic arthritis; "
+    "renal calculus; kidney calculus; urinary calculus; ureteral calculus; ureteric calculus; bladder calculus; "
+    "vesical calculus; biliary calculus; salivary calculus; gallbladder calculus; oral cavity; nasal cavity; "
+    "chest cavity; abdominal cavity; body cavity; mouth cavity; you boil; to boil; we boil; they boil; water boils; "
+    "a rolling boil; to a boil; boil your; boil my; boil it; boil them; boil water"
+).split("; ")
 
 
 @cache
-def _any_name() -> re.Pattern[str]:
-    longest_first = sorted(_by_name(), key=lambda name: (-len(name), name))
-    names = "|".join(re.escape(name).replace(r"\ ", r"[\s_-]+").replace("'", "['’]") for name in longest_first)
-    return re.compile(rf"(?<![\w-])(?:{names})(?![\w-])", re.IGNORECASE)
+def _any_name() -> tuple[re.Pattern[str], list[Diagnosis | None]]:
+    """A pattern of all names with one empty group behind each form, and what each of these groups means."""
+    forms: list[tuple[int, str, Diagnosis | None]] = [(len(name), _form(name), None) for name in _OTHER_THINGS]
+    for name, diagnosis in _every_name():
+        plural = "" if name.endswith("s") else "(?:e?s)?"
+        forms.append((len(name), _form(name) + plural, diagnosis))
+    for name, diagnosis, form in _inverted():
+        bracketed = form.format(rf"{_SPACE}*\(", r"\)")
+        forms += [(len(name) + 1, one, diagnosis) for one in (_comma(form), bracketed)]
+    forms.sort(key=lambda one: (-one[0], one[1]))
+    names = "|".join(f"{form}(?![\\w-])()" for _, form, _ in forms)
+    return re.compile(rf"(?<![\w-])(?:{names})", re.IGNORECASE), [diagnosis for *_, diagnosis in forms]
+
+
+@cache
+def _any_inverted() -> tuple[re.Pattern[str], list[str]]:
+    """A pattern of all names that are inverted with a comma, and the names in their usual order."""
+    found = sorted(_inverted(), key=lambda one: (-len(one[0]), one[2]))
+    names = "|".join(f"{_comma(form)}()" for *_, form in found)
+    return re.compile(rf"(?<![\w-])(?:{names})", re.IGNORECASE), [name for name, *_ in found]
+
+
+def _every_name() -> Iterator[tuple[str, Diagnosis]]:
+    return ((name, diagnosis) for diagnosis in DIAGNOSES for name in (diagnosis.name, *diagnosis.synonyms))
+
+
+def _inverted() -> Iterator[tuple[str, Diagnosis, str]]:
+    """Names with a form of each that has its last words first; what opens and closes the others is left open."""
+    for name, diagnosis in _every_name():
+        words = name.split()
+        for cut in range(1, len(words)):
+            if words[-1] in _HEADS:
+                first, rest = (_form(" ".join(part)) for part in (words[cut:], words[:cut]))
+                yield name, diagnosis, f"{first}{{0}}{rest}(?:{_SPACE}+(?:type|form))?{{1}}"
+
+
+def _comma(form: str) -> str:
+    # A word after it would begin the next name of a list: "eczema, seborrheic dermatitis".
+    return form.format(rf",{_SPACE}*", r"(?![\w-]|[ \t]+\w)")
+
+
+def _form(name: str) -> str:
+    """A pattern of a name: any nail of finger or toe, any article, any separator between the words."""
+    words = [
+        _NAIL if re.fullmatch("(?:toe|finger)?nails?", word) else re.escape(word).replace("'", "['’]")
+        for word in re.split(r"[\s-]+", name)
+    ]
+    return f"{_SPACE}+".join(words).replace(f"the{_SPACE}+", _THE)
 
 
 def _plain(name: str) -> str:
-    return " ".join(re.split(r"[\s_]+", name.replace("’", "'").strip().casefold()))
+    return " ".join(name.split()).casefold()
 
 
 def group_of(row: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ from loaders.threemdbench import (
     named_in,
     others_of_domain,
     parse_complaints,
+    straightened,
 )
 
 # The names as the paper's prompts list them, in their order.
@@ -80,10 +81,39 @@ def test_a_diagnosis_is_found_by_every_name_of_it(diagnosis: object) -> None:
         ("Athletes foot", ["mycosis"]),
         ("You feel thwarted; the abscessing is over.", []),
         ("lichen planus and chronic\nlichen", ["lichen planus", "chronic lichen"]),
+        ("ingrown toenails, ingrown toe nails, an ingrown big toenail", ["ingrown nail"] * 3),
+        ("a fungal toenail, fungal toenail infection, fungal infection of your big toenail", ["onychomycosis"] * 3),
+        ("toenail fungal infection, fungus of the nails, nail mycosis, mycotic nail", ["onychomycosis"] * 4),
+        ("chalazions; a wheal", ["chalazion", "hives"]),
+        ("oral ulcers or aphthous ulceration", ["stomatitis", "stomatitis"]),
+        ("Dermatitis, contact", ["contact dermatitis"]),
+        ("Keratosis, seborrheic; wart, seborrheic", ["seborrheic keratosis"] * 2),
+        ("contact dermatitis (allergic)", ["allergic contact dermatitis"]),
+        ("contact dermatitis, allergic type", ["allergic contact dermatitis"]),
+        ("eczema, seborrheic dermatitis", ["eczema", "seborrheic dermatitis"]),
+        ("hidradenitis suppurativa (acne inversa)", []),
+        ("a renal calculus, eczema herpeticum, sores in your oral cavity", []),
+        ("You boil your needles.", []),
+        ("You have a boil; boils run in the family.", ["abscess", "abscess"]),
+        ("CAR\u0130ES", ["caries"]),  # a letter that folds to two
     ],
 )
 def test_names_in_a_text(text: str, expected: list[str]) -> None:
     assert [diagnosis.name for _, diagnosis in named_in(text)] == expected
+
+
+@pytest.mark.parametrize("separator", ["-", "_", "\u2011", "\n- ", "  "])
+def test_every_separator_that_a_text_may_have_is_one_in_a_name(separator: str) -> None:
+    for diagnosis in DIAGNOSES:
+        for name in (diagnosis.name, *diagnosis.synonyms):
+            written = name.replace(" ", separator)
+            assert [found for _, found in named_in(f"They say {written}, perhaps.")] == [diagnosis]
+            assert diagnosis_of(written) == diagnosis
+
+
+def test_an_inverted_name_is_put_in_order() -> None:
+    assert straightened("Dermatitis, contact, acne") == "contact dermatitis, acne"
+    assert straightened("wart, seborrheic keratosis") == "wart, seborrheic keratosis"
 
 
 def test_what_is_no_diagnosis() -> None:
