@@ -27,7 +27,7 @@ from baselines.threemdbench.consultation.record import Consultation
 from loaders.errors import how_many
 from loaders.files.bundled import bundled
 from loaders.models.asking import without_thoughts
-from loaders.threemdbench import NAMES, named_in
+from loaders.threemdbench import NAMES, mentions, straightened
 
 NONE = "none"
 """What an extractor answers if the doctor settled on no diagnosis."""
@@ -109,24 +109,62 @@ def taken_for_none(consultations: Iterable[Consultation]) -> str:
     return f"{how_many(count, 'answer')} that could not be read taken for none" if count else ""
 
 
+# Names that people also use for something more exact, which they then say.
+_VAGUE = frozenset(
+    "eczema|herpes|contact dermatitis|fungal infection|fungal skin infection|fungus|mycosis|gum disease"
+    "|gum inflammation|inflamed gums|wart|warts|mouth ulcer|mouth ulcers|oral ulcer|oral ulcers|dystrophic nail"
+    "|dystrophic nails|nail dystrophy".split("|")
+)
+# How it is said: "gum disease (periodontitis)", "fungal infection i.e. onychomycosis", "herpes - shingles".
+_EXACTLY = re.compile(
+    r"\A(?=.*\S)[\s(\[–—:=-]*(?:(?:i\.?e\.?|namely|specifically|called|known as|an?)\s+)*\Z", re.IGNORECASE
+)
+_DENIED_BEFORE = re.compile(
+    r"\b(?:no|not|n['’]t|never|without|neither|nor|absence of|absent|free (?:of|from)|negative for|den(?:y|ies|ied)"
+    r"|rul(?:e|ed|es|ing) out|exclud\w+)\b[^.!?;()]*\Z",
+    re.IGNORECASE,
+)
+_DENIED_AFTER = re.compile(
+    r"\A[\s)]*(?:(?:is|was|are|were|has been|have been|can be)\s+)?(?:excluded|ruled out|absent|denied|not\b|unlikely)",
+    re.IGNORECASE,
+)
+
+
 def parts(text: str) -> list[str]:
-    """The single answers in an answer, as they were written, separated by commas, semicolons or line breaks."""
-    written = text.replace(";", ",").replace("\n", ",").split(",")
+    """The single answers in an answer, as they were written, separated by commas, semicolons or line breaks.
+
+    The comma of an inverted name ("Dermatitis, contact") separates nothing.
+    """
+    written = straightened(text).replace(";", ",").replace("\n", ",").split(",")
     return [answer for part in written if (answer := part.strip(" \t.`'\""))]
 
 
 def first_name(text: str) -> str | None:
     """The first diagnosis of an answer, in any case; None if that is none of the 34.
 
-    Only the first part of a list counts: what follows a wrong first answer is a second try.
+    Only the first part of a list counts: what follows a wrong first answer is a second try. In it, a diagnosis that is
+    denied does not count, and the exact name that explains a vague one stands for both.
 
     >>> first_name("Hordeolum"), first_name("melanoma, acne"), first_name("none"), first_name("It is tinea, not acne")
     ('stye', None, None, 'mycosis')
+    >>> first_name("Gum disease (periodontitis)"), first_name("Shingles (herpes)"), first_name("Free of caries")
+    ('periodontitis', 'shingles', None)
     """
-    for part in parts(text)[:1]:
-        for _, diagnosis in named_in(part):
-            return diagnosis.name
-    return None
+    part = next(iter(parts(text)), "")
+    found = [(match.span(), match[0], diagnosis.name) for match, diagnosis in mentions(part)]
+    ends = [0, *(end for (_, end), *_ in found)]
+    held = [
+        (span, words, name)
+        for (span, words, name), before in zip(found, ends, strict=False)
+        if not _DENIED_BEFORE.search(part[before : span[0]]) and not _DENIED_AFTER.match(part[span[1] :])
+    ]
+    if not held:
+        return None
+    (_, end), words, first = held[0]
+    for span, _, name in held[1:2]:
+        if words.casefold() in _VAGUE and _EXACTLY.match(part[end : span[0]]):
+            return name
+    return first
 
 
 def is_none(text: str) -> bool:
