@@ -63,6 +63,48 @@ MESSY: list[tuple[str, Names, Names]] = [
 ]
 
 
+# Other forms of an answer that can be read in only one way, and what we read.
+READABLE: dict[str, list[str]] = {
+    '{"diagnosis": "none"}': [],
+    '{"diagnosis": "None"}': [],
+    '{"answer": "none"}': [],
+    '```json\n{"diagnosis": "none"}\n```': [],
+    '{"diagnosis": "none", "reason": "The doctor only suspected eczema."}': [],
+    '{"diagnosis": "unknown"}': [],
+    '["none"]': [],
+    "# Eczema": ["Eczema"],
+    "> eczema": ["eczema"],
+    "Eczema!": ["Eczema"],
+    "«eczema»": ["eczema"],
+    "Eczema (L20.9)": ["Eczema"],
+    "eczema (90%)": ["eczema"],
+    "eczema (confidence: high), acne [ICD-10: L70]": ["eczema", "acne"],
+    "Eczema – atopic dermatitis": ["Eczema"],
+    "<answer>eczema</answer>": ["eczema"],
+    "<answer>none</answer>": [],
+    '[{"diagnosis": "eczema"}]': ["eczema"],
+    '[{"diagnosis": "eczema"}, {"diagnosis": "acne"}]': ["eczema", "acne"],
+    'Output: ["eczema"]': ["eczema"],
+    "Output: []": [],
+    '{"diagnosis": "eczema", "confidence": "high"}': ["eczema"],
+    '{"diagnosis": "eczema", "icd10": "L20.9"}': ["eczema"],
+    "Diagnosis: Eczema\nConfidence: high": ["Eczema"],
+    "Diagnosis: Eczema\nReason: the doctor says eczema.": ["Eczema"],
+    "none (the doctor only suspected eczema)": [],
+    "none\n\nThe doctor only suspected eczema.": [],
+    "Diagnosis: none\nReason: The doctor suspects eczema.": [],
+    "The doctor said:\n```\neczema\n```": ["eczema"],
+    "Dermatitis, contact": ["contact dermatitis"],
+} | {
+    none: []
+    for none in (
+        "Cannot determine", "Cannot be determined.", "It can't be determined", "Insufficient information",
+        "Not enough information", "Undiagnosed", "Unspecified", "To be determined", "TBD", "Pending", "Pending biopsy",
+        "Refer to a dermatologist", "Further tests needed", "keine", "aucun", "inconclusive", "unclear", "N/A",
+    )
+}  # fmt: skip
+
+
 def of_the_notebook(answer: str) -> list[str]:
     """What `count_metrics.ipynb` of the authors' repository (MIT) makes of a stored answer, told anew."""
     names = [name.strip() for name in answer.replace("\n", "").replace("`", "").split(",")]
@@ -122,6 +164,15 @@ def test_the_notebooks_reading_and_ours(answer: str, notebook: Names, ours: Name
         assert ours is None
 
 
+@pytest.mark.parametrize(("answer", "names"), READABLE.items())
+def test_what_can_be_read_in_one_way_is_read(answer: str, names: list[str]) -> None:
+    assert list(read_names(answer)) == names
+
+
+def test_what_a_name_begins_with_denies_nothing() -> None:
+    assert read_names("Unspecified dermatitis") == ("Unspecified dermatitis",)
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -140,6 +191,18 @@ def test_the_notebooks_reading_and_ours(answer: str, notebook: Names, ours: Name
         '{"diagnosis": "acne", "diagnosis": "rosacea"}',
         "{'diagnosis': 'acne', 'diagnosis': 'rosacea'}",
         " . ",
+        '{"diagnosis": "none", "reason": "The doctor settled on eczema."}',
+        '[{"diagnosis": "eczema"}, {"diagnosis": {"name": "acne"}}]',
+        "none (eczema)",
+        "none of these but eczema",
+        "none\n\nThe final diagnosis is eczema.",
+        "Eczema – psoriasis",
+        "Diagnosis: Eczema\nConfidence: only suspected",
+        "Diagnosis: Eczema\nReason: it could be psoriasis",
+        "It might be:\n```\neczema\n```",
+        "The doctor gave no diagnosis.\n```\neczema\n```",
+        "Absence of caries",
+        "Eczema excluded",
         ", ".join(["acne"] * 40),
     ],
 )
