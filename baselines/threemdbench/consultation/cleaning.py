@@ -20,10 +20,11 @@ Nothing is ever dropped without a flag on the turn:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from baselines.threemdbench.consultation.reading import literal
 from baselines.threemdbench.consultation.record import Role
-from loaders.models.asking import without_thoughts
+from loaders.models.asking import Unfit, without_thoughts
 from loaders.models.messages import Answer
 
 FLAGS = (
@@ -73,10 +74,38 @@ _OWN: dict[Role, frozenset[str]] = {
     "doctor": frozenset({"doctor", "assistant", "model"}),
 }
 
-# In any case at the start of a line, in capitals anywhere.
-_PART = r"(?:^[ \t*_#>\-]*{0}|(?<=\s)[*_]*(?-i:{0}))[ \t*_]*[:：][*_]*"
-_LABEL_REASONING = re.compile(_PART.format("REASONING"), re.IGNORECASE | re.MULTILINE)
-_LABEL_ANSWER = re.compile(_PART.format("ANSWER"), re.IGNORECASE | re.MULTILINE)
+_EXACT_REASONING, _EXACT_ANSWER = "reasoning", "answer"
+# What doctors write instead. No word by which an answer may explain something to the patient is among them.
+_WHOSE = r"(?:(?:my|the|clinical|medical|diagnostic|internal|private|hidden|final|doctor['’]s)[ \t]+){0,3}"
+_REASONING = rf"{_WHOSE}(?:reasoning|rationale|thoughts?(?:[ \t]+process)?|thinking|chain[ -]of[ -]thoughts?)"
+_ANSWER = (
+    rf"{_WHOSE}(?:answer|response|reply|question|message|utterance)"
+    r"(?:[ \t]+(?:to|for)[ \t]+(?:the[ \t]+|my[ \t]+)?patient)?"
+)
+
+
+def _labels(words: str) -> re.Pattern[str]:
+    """A label in any case at the start of a line, also alone on it; after a sentence if it begins with a capital; in
+    capitals anywhere; and as the name of a field."""
+    around = "*_\"'”’)\\]】 \\t"
+    return re.compile(
+        rf"^[ \t*_#>\-\[(\"'“‘{{【]*(?:(?:step[ \t]*)?\d{{1,2}}[.:)][ \t*_]*)?{words}"
+        rf"(?:[{around}]*(?:[:：=]|[ \t][-–—][ \t])[*_]*|[{around}#]*$)"
+        rf"|(?<=[.!?…;)\"”'’\]])[ \t]+[*_\[(]*(?=(?-i:[A-Z])){words}[{around}]*[:：][*_]*"
+        rf"|(?<=\s)[*_\[(]*(?=(?-i:[A-Z]{{4}})){words}(?-i:(?<=[A-Z]))[{around}]*[:：][*_]*"
+        rf"|[\"']{words}[\"']\s*[:：]",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+# The requested words are read first: an answer may hold a "Question:".
+_LABEL_REASONING, _LABEL_ANSWER = _labels(_EXACT_REASONING), _labels(_EXACT_ANSWER)
+_ANY_REASONING, _ANY_ANSWER = _labels(_REASONING), _labels(_ANSWER)
+_FIELD_REASONING, _FIELD_ANSWER = (
+    re.compile(rf"[\s_]*{words}[\s_]*", re.IGNORECASE) for words in (_REASONING, _ANSWER)
+)
+_FENCE = re.compile(r"\A```\w*\s*|\s*```\Z")
+_TAG = re.compile(rf"<(/?)(?:(?P<reasoning>{_REASONING})|(?P<answer>{_ANSWER}))>", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 
@@ -144,12 +173,19 @@ def rationale_and_answer(text: str) -> tuple[str, str] | None:
     >>> rationale_and_answer("Does it hurt?") is None
     True
     """
-    text = text.strip()
-    labels, answers = list(_LABEL_REASONING.finditer(text)), list(_LABEL_ANSWER.finditer(text))
-    if len(labels) != 1 or len(answers) != 1 or labels[0].start() != 0:
-        return None
-    rationale, answer = text[labels[0].end() : answers[0].start()].strip(), text[answers[0].end() :].strip()
-    return (rationale, answer) if rationale and answer else None
+    text = _FENCE.sub("", text.strip())
+    fields = _fields(text)
+    if fields is not None:
+        rationale, answer = fields
+        hides = _ANY_REASONING.search(answer) is None
+        return (rationale, answer) if rationale and answer and hides else None
+    text = _labelled(text)
+    for reasoning, answering in ((_LABEL_REASONING, _LABEL_ANSWER), (_ANY_REASONING, _ANY_ANSWER)):
+        labels, answers = list(reasoning.finditer(text)), list(answering.finditer(text))
+        if len(labels) == len(answers) == 1 and labels[0].start() == 0 < answers[0].start():
+            rationale, answer = text[labels[0].end() : answers[0].start()].strip(), text[answers[0].end() :].strip()
+            return (rationale, answer) if rationale and answer and not _ANY_REASONING.search(answer) else None
+    return None
 
 
 def salvaged(text: str) -> tuple[str | None, str]:
@@ -160,17 +196,51 @@ def salvaged(text: str) -> tuple[str | None, str]:
     >>> salvaged("I think of a stye.\\n\\nDoes it hurt?"), salvaged("REASONING: a stye.\\n\\nIt is likely.")
     (('I think of a stye.', 'Does it hurt?'), ('REASONING: a stye.\\n\\nIt is likely.', ''))
     """
-    answers = list(_LABEL_ANSWER.finditer(text))
+    plain = _FENCE.sub("", text.strip())
+    fields = _fields(plain)
+    if fields is not None and not _ANY_REASONING.search(fields[1]):
+        return fields[0] or None, fields[1]
+    text = _labelled(plain)
+    answers = list(_LABEL_ANSWER.finditer(text)) or list(_ANY_ANSWER.finditer(text))
     if answers:
         before, answer = text[: answers[-1].start()], text[answers[-1].end() :]
-        if again := _LABEL_REASONING.search(answer):
+        if again := _ANY_REASONING.search(answer):
             before, answer = f"{before}\n{answer[again.start() :]}", answer[: again.start()]
-    elif _LABEL_REASONING.search(text):
+    elif _ANY_REASONING.search(text):
         before, answer = text, ""
     else:
         *paragraphs, answer = _PARAGRAPH.split(text.strip())
         before = "\n\n".join(paragraphs)
     return before.strip() or None, answer.strip()
+
+
+def _fields(text: str) -> tuple[str, str] | None:
+    """Rationale and answer of an object of JSON or Python, "" for one that it does not hold; None for another text."""
+    try:
+        value = literal(text) if text.startswith("{") else None
+    except Unfit:  # a field stands there twice
+        return None
+    if not isinstance(value, Mapping):
+        return None
+    found = []
+    for name in (_FIELD_REASONING, _FIELD_ANSWER):
+        held = [one for key, one in value.items() if name.fullmatch(str(key))]
+        found.append(held[0].strip() if len(held) == 1 and isinstance(held[0], str) else "")
+    return found[0], found[1]
+
+
+def _labelled(text: str) -> str:
+    """A text with labels in place of tags: what follows a closed rationale is the answer, what follows a closed answer
+    is none."""
+
+    def label(match: re.Match[str]) -> str:
+        rest = text[match.end() :].lstrip()
+        closed, reasoning = bool(match[1]), match["reasoning"] is not None
+        if closed and (not rest or ((tag := _TAG.match(rest)) and not tag[1])):
+            return "\n"
+        return "\nREASONING: " if closed != reasoning else "\nANSWER: "
+
+    return _TAG.sub(label, text).strip()
 
 
 def _without_tokens(text: str) -> tuple[str, int]:

@@ -143,6 +143,23 @@ def test_any_text_is_cleaned(text: str) -> None:
         "Reasoning: secret\nAnswer: Does it hurt?",
         "REASONING: secret ANSWER: Does it hurt?",
         "## REASONING:\n- secret\n- ANSWERS: many\n## ANSWER:\nDoes it hurt?",
+        "**Reasoning**\nIt is a secret.\n\n**Answer**\nDoes it hurt?",
+        "## Reasoning\nsecret\n## Answer\nDoes it hurt?",
+        "Reasoning\nsecret\n\nAnswer\nDoes it hurt?",
+        "[REASONING]\nsecret\n[ANSWER]\nDoes it hurt?",
+        "1. **Reasoning**: secret\n2. **Answer**: Does it hurt?",
+        "Reasoning – secret\nAnswer – Does it hurt?",
+        "<reasoning>secret</reasoning><answer>Does it hurt?</answer>",
+        "<REASONING>\nsecret\n</REASONING>\n\n<ANSWER>\nDoes it hurt?\n</ANSWER>",
+        "<reasoning>secret</reasoning>\nDoes it hurt?",
+        '{"REASONING": "secret", "ANSWER": "Does it hurt?"}',
+        '```json\n{"answer": "Does it hurt?", "reasoning": "secret"}\n```',
+        "```\nREASONING: secret\nANSWER: Does it hurt?\n```",
+        "My reasoning: secret. My answer: Does it hurt?",
+        "Rationale: secret\nQuestion: Does it hurt?",
+        "Rationale: secret. Question: Does it hurt?",
+        "Thought: secret\nResponse: Does it hurt?",
+        "**Thought process:** secret\n\n**Response to the patient:** Does it hurt?",
     ],
 )
 def test_a_rationale_is_told_from_the_answer(text: str) -> None:
@@ -165,11 +182,29 @@ def test_a_rationale_is_told_from_the_answer(text: str) -> None:
         ("REASONING: secret\nANSWER:", ""),
         ("REASONING:\nANSWER: Does it hurt?", "Does it hurt?"),
         ("", ""),
+        ("**Reasoning**\n\nsecret", ""),
+        ("## Reasoning\nsecret\n\nsecret as well", ""),
+        ("<reasoning>secret", ""),
+        ("<answer>Does it hurt?</answer>\nsecret", "Does it hurt?"),
+        ("<answer>Does it hurt?</answer><reasoning>secret</reasoning>", "Does it hurt?"),
+        ('{"REASONING": "secret"}', ""),
+        ('{"reasoning": "secret", "other": "Does it hurt?"', ""),
+        ('{"ANSWER": "Does it hurt?"}', "Does it hurt?"),
+        ("My reasoning: secret.\n\nIt is likely.", ""),
+        ("Does it hurt? Reasoning: secret", ""),
+        ("Thought: secret\n\nDoes it hurt?", ""),
+        ("REASONING: a\nANSWER: Does it hurt?\nThought: secret", "Does it hurt?"),
+        ("secret\n\nMy thoughts are with you.", "My thoughts are with you."),
     ],
 )
 def test_without_both_parts_nothing_hidden_is_salvaged(text: str, answer: str) -> None:
     assert rationale_and_answer(text) is None
     assert salvaged(text)[1] == answer
+
+
+def test_a_question_within_an_answer_is_part_of_it() -> None:
+    text = "REASONING: a stye\nANSWER: You have a stye.\nQuestion: does it hurt?"
+    assert rationale_and_answer(text) == ("a stye", "You have a stye.\nQuestion: does it hurt?")
 
 
 _PIECES = st.lists(
