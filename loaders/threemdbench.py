@@ -178,7 +178,7 @@ def others_of_domain(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 
 _SPACE = r"[\s_\u2010\u2011-]"  # what may stand between the words of a name
-_NAIL = rf"(?:(?:big|great|little|left|right){_SPACE}+)*(?:(?:toe|finger|thumb){_SPACE}*)?nails?"
+_NAIL = rf"(?:(?:big|great|little|left|right){_SPACE}+){{0,3}}(?:(?:toe|finger|thumb){_SPACE}*)?nails?"
 _THE = rf"(?:(?:the|a|an|your|my|his|her|their|both){_SPACE}+)?"
 # Last words of names that indexes put first: "Dermatitis, contact".
 _HEADS = frozenset(
@@ -201,39 +201,39 @@ def _any_name() -> tuple[re.Pattern[str], list[Diagnosis | None]]:
     for name, diagnosis in _every_name():
         plural = "" if name.endswith("s") else "(?:e?s)?"
         forms.append((len(name), _form(name) + plural, diagnosis))
-    for name, diagnosis, form in _inverted():
-        bracketed = form.format(rf"{_SPACE}*\(", r"\)")
-        forms += [(len(name) + 1, one, diagnosis) for one in (_comma(form), bracketed)]
+    for name, diagnosis, first, rest in _inverted():
+        bracketed = rf"{first}{_SPACE}*\({rest}\)"
+        forms += [(len(name) + 1, one, diagnosis) for one in (_comma(first, rest), bracketed)]
     forms.sort(key=lambda one: (-one[0], one[1]))
     names = "|".join(f"{form}(?![\\w-])()" for _, form, _ in forms)
-    return re.compile(rf"(?<![\w-])(?:{names})", re.IGNORECASE), [diagnosis for *_, diagnosis in forms]
+    return re.compile(rf"(?<![\w-])(?=\w)(?:{names})", re.IGNORECASE), [diagnosis for *_, diagnosis in forms]
 
 
 @cache
 def _any_inverted() -> tuple[re.Pattern[str], list[str]]:
     """A pattern of all names that are inverted with a comma, and the names in their usual order."""
-    found = sorted(_inverted(), key=lambda one: (-len(one[0]), one[2]))
-    names = "|".join(f"{_comma(form)}()" for *_, form in found)
-    return re.compile(rf"(?<![\w-])(?:{names})", re.IGNORECASE), [name for name, *_ in found]
+    found = sorted(_inverted(), key=lambda one: (-len(one[0]), *one[2:]))
+    names = "|".join(f"{_comma(first, rest)}()" for *_, first, rest in found)
+    return re.compile(rf"(?<![\w-])(?=\w)(?:{names})", re.IGNORECASE), [name for name, *_ in found]
 
 
 def _every_name() -> Iterator[tuple[str, Diagnosis]]:
     return ((name, diagnosis) for diagnosis in DIAGNOSES for name in (diagnosis.name, *diagnosis.synonyms))
 
 
-def _inverted() -> Iterator[tuple[str, Diagnosis, str]]:
-    """Names with a form of each that has its last words first; what opens and closes the others is left open."""
+def _inverted() -> Iterator[tuple[str, Diagnosis, str, str]]:
+    """Names of which indexes put the last words first, with patterns of these and of the others."""
     for name, diagnosis in _every_name():
         words = name.split()
         for cut in range(1, len(words)):
             if words[-1] in _HEADS:
                 first, rest = (_form(" ".join(part)) for part in (words[cut:], words[:cut]))
-                yield name, diagnosis, f"{first}{{0}}{rest}(?:{_SPACE}+(?:type|form))?{{1}}"
+                yield name, diagnosis, first, f"{rest}(?:{_SPACE}+(?:type|form))?"
 
 
-def _comma(form: str) -> str:
+def _comma(first: str, rest: str) -> str:
     # A word after it would begin the next name of a list: "eczema, seborrheic dermatitis".
-    return form.format(rf",{_SPACE}*", r"(?![\w-]|[ \t]+\w)")
+    return rf"{first},{_SPACE}*{rest}(?![\w-]|[ \t]+\w)"
 
 
 def _form(name: str) -> str:

@@ -18,6 +18,7 @@ from loaders.threemdbench import diagnosis_of, named_in, straightened
 
 _MAX_NAMES = 34
 _MAX_WORDS = 10
+_DEEPEST = 3
 _AROUND = " \t.!`'\"*_#>“”‘’„«»‹›"
 _NAME = re.compile(r"[^\W\d_][\w'’/() -]*")
 _TALK = re.compile(
@@ -123,16 +124,19 @@ def read_names(text: str) -> tuple[str, ...]:
 
 
 def _inner(answer: str) -> str:
-    """An answer without the one fence or tag around it; a sentence may stand around a fence, if it says no more."""
-    if fence := _FENCE.match(answer):
-        return _inner(fence[1])
-    fences = list(_FENCE_WITHIN.finditer(answer))
-    if len(fences) == 1:
-        around = f"{answer[: fences[0].start()]}\n{answer[fences[0].end() :]}".strip()
-        if not _HEDGED.search(around) and not _says_more(fences[0][1], around):
-            return _inner(fences[0][1])
-    tagged = _TAGGED.match(answer)
-    return _inner(tagged[2]) if tagged else answer
+    """An answer without fences and tags around it; a sentence may stand around a fence, if it says no more."""
+    for _ in range(_DEEPEST):
+        fences = list(_FENCE_WITHIN.finditer(answer))
+        if inner := _FENCE.match(answer) or _TAGGED.match(answer):
+            answer = inner[inner.lastindex or 0]
+        elif len(fences) == 1:
+            around = f"{answer[: fences[0].start()]}\n{answer[fences[0].end() :]}".strip()
+            if _HEDGED.search(around) or _says_more(fences[0][1], around):
+                break
+            answer = fences[0][1].strip()
+        else:
+            break
+    return answer
 
 
 def _without_side_lines(answer: str) -> tuple[str, str, str]:
@@ -193,22 +197,24 @@ def _listed(answer: str) -> list[str] | None:
     return [NONE] if told == [] else told
 
 
-def _told(value: object) -> list[str] | None:
+def _told(value: object, depth: int = 0) -> list[str] | None:
     """What a value of JSON or Python names; None if it is no list of names."""
     if value is None:
         return []
+    if depth > _DEEPEST:
+        return None
     if isinstance(value, str):
         return value.split(",")
     if isinstance(value, Mapping):
         names = [held for key, held in value.items() if not _is_beside(key, held)]
-        told = _told(names[0]) if len(names) == 1 and not isinstance(names[0], Mapping) else None
+        told = _told(names[0], depth + 1) if len(names) == 1 and not isinstance(names[0], Mapping) else None
         reasons = [held for key, held in value.items() if isinstance(held, str) and _is_beside(key, held)]
         return None if any(_says_more(", ".join(told or (NONE,)), reason) for reason in reasons) else told
     if not isinstance(value, list | tuple):
         return None
     if all(isinstance(one, str) for one in value):
         return list(value)
-    each = [_told(one) if isinstance(one, Mapping) else None for one in value]
+    each = [_told(one, depth + 1) if isinstance(one, Mapping) else None for one in value]
     return None if None in each else [name for names in each for name in names or ()]
 
 

@@ -194,6 +194,8 @@ def test_what_a_name_begins_with_denies_nothing() -> None:
         '{"diagnosis": "none", "reason": "The doctor settled on eczema."}',
         '[{"diagnosis": "eczema"}, {"diagnosis": {"name": "acne"}}]',
         "none (eczema)",
+        "```\n" * 5_000,
+        '[{"a": ' * 200 + '"eczema"' + "}]" * 200,
         "none of these but eczema",
         "none\n\nThe final diagnosis is eczema.",
         "Eczema – psoriasis",
