@@ -77,7 +77,9 @@ _OWN: dict[Role, frozenset[str]] = {
 _EXACT_REASONING, _EXACT_ANSWER = "reasoning", "answer"
 # What doctors write instead. No word by which an answer may explain something to the patient is among them.
 _WHOSE = r"(?:(?:my|the|clinical|medical|diagnostic|internal|private|hidden|final|doctor['’]s)[ \t]+){0,3}"
-_REASONING = rf"{_WHOSE}(?:reasoning|rationale|thoughts?(?:[ \t]+process)?|thinking|chain[ -]of[ -]thoughts?)"
+_REASONING = (
+    rf"{_WHOSE}(?:reasoning|rationale|thoughts?(?:[ \t]+process)?|thinking|chain[ -]of[ -]thoughts?|scratchpad)"
+)
 _ANSWER = (
     rf"{_WHOSE}(?:answer|response|reply|question|message|utterance)"
     r"(?:[ \t]+(?:to|for)[ \t]+(?:the[ \t]+|my[ \t]+)?patient)?"
@@ -86,14 +88,15 @@ _ANSWER = (
 
 def _labels(words: str) -> re.Pattern[str]:
     """A label in any case at the start of a line, also alone on it; after a sentence if it begins with a capital; in
-    capitals anywhere; and as the name of a field."""
+    capitals anywhere, at the start of a line also without a colon; bold or in brackets; and as the name of a field."""
     around = "*_\"'”’)\\]】 \\t"
     return re.compile(
         rf"^[ \t*_#>\-\[(\"'“‘{{【]*(?:(?:step[ \t]*)?\d{{1,2}}[.:)][ \t*_]*)?{words}"
         rf"(?:[{around}]*(?:[:：=]|[ \t][-–—][ \t])[*_]*|[{around}#]*$)"
         rf"|(?<=[.!?…;)\"”'’\]])[ \t]+[*_\[(]*(?=(?-i:[A-Z])){words}[{around}]*[:：][*_]*"
         rf"|(?<=\s)[*_\[(]*(?=(?-i:[A-Z]{{4}})){words}(?-i:(?<=[A-Z]))[{around}]*[:：][*_]*"
-        rf"|[\"']{words}[\"']\s*[:：]",
+        rf"|[\"']{words}[\"']\s*[:：]|\*\*{words}\*\*|[\[【]{words}[\]】]"
+        rf"|^[ \t*_#>\-]*(?=(?-i:[A-Z]{{4}})){words}(?-i:(?<=[A-Z]))(?=\s)",
         re.IGNORECASE | re.MULTILINE,
     )
 
@@ -105,7 +108,7 @@ _FIELD_REASONING, _FIELD_ANSWER = (
     re.compile(rf"[\s_]*{words}[\s_]*", re.IGNORECASE) for words in (_REASONING, _ANSWER)
 )
 _FENCE = re.compile(r"\A```\w*\s*|\s*```\Z")
-_TAG = re.compile(rf"<(/?)(?:(?P<reasoning>{_REASONING})|(?P<answer>{_ANSWER}))>", re.IGNORECASE)
+_TAG = re.compile(rf"<(/?)(?:(?P<reasoning>{_REASONING}|analysis|reflection)|(?P<answer>{_ANSWER}))>", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 
@@ -206,6 +209,8 @@ def salvaged(text: str) -> tuple[str | None, str]:
         before, answer = text[: answers[-1].start()], text[answers[-1].end() :]
         if again := _ANY_REASONING.search(answer):
             before, answer = f"{before}\n{answer[again.start() :]}", answer[: again.start()]
+        if '"' in answers[-1][0]:  # a field of an object that cannot be read
+            answer = answer.strip().strip("\"',}")
     elif _ANY_REASONING.search(text):
         before, answer = text, ""
     else:

@@ -120,8 +120,8 @@ _EXACTLY = re.compile(
     r"\A(?=.*\S)[\s(\[–—:=-]*(?:(?:i\.?e\.?|namely|specifically|called|known as|an?)\s+)*\Z", re.IGNORECASE
 )
 _DENIED_BEFORE = re.compile(
-    r"\b(?:no|not|n['’]t|never|without|neither|nor|absence of|absent|free (?:of|from)|negative for|den(?:y|ies|ied)"
-    r"|rul(?:e|ed|es|ing) out|exclud\w+)\b[^.!?;()]*\Z",
+    r"(?:n['’]t|\b(?:(?:no|not)(?!\s+(?:only|just|longer|doubt)\b)|never|without|neither|nor|absence of|absent"
+    r"|free (?:of|from)|negative for|den(?:y|ies|ied)|rul(?:e|ed|es|ing) out|exclud\w+))\b[^.!?;()]*\Z",
     re.IGNORECASE,
 )
 _DENIED_AFTER = re.compile(

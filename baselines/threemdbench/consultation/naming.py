@@ -79,9 +79,9 @@ _NONE_BECAUSE = re.compile(
 )
 _NONE = re.compile(r"none\b", re.IGNORECASE)
 _HEDGED = re.compile(
-    r"\b(?:not|no|n['’]t|never|might|may|could|possibl\w+|probabl\w+|likely|perhaps|maybe|suspect\w*"
+    r"(?:n['’]t|\b(?:not|no|never|might|may|could|possibl\w+|probabl\w+|likely|perhaps|maybe|suspect\w*"
     r"|rul(?:e|ed|ing) out|exclud\w*|absen\w+|free (?:of|from)|negative for"
-    r"|den(?:y|ies|ied)|unless|if|versus|vs|provisional|tentative|unsure|uncertain)\b",
+    r"|den(?:y|ies|ied)|unless|if|versus|vs|provisional|tentative|unsure|uncertain))\b",
     re.IGNORECASE,
 )
 _OR = re.compile(r"\s+(?:or|and|as well as)\s+|\s*[/;]\s*|,\s*(?:or|and)\s+|,", re.IGNORECASE)

@@ -240,6 +240,8 @@ def test_all_34_names_at_once_gain_nothing_strictly_though_they_do_by_the_author
         ("free of caries", None),
         ("Eczema excluded", None),
         ("No acne", None),
+        ("not only acne", "acne"),
+        ("doesn't look like acne", None),
         ("Eczema has been ruled out", None),
         ("not eczema but psoriasis", "psoriasis"),
     ],

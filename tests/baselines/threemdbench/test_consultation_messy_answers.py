@@ -204,6 +204,7 @@ def test_what_a_name_begins_with_denies_nothing() -> None:
         "It might be:\n```\neczema\n```",
         "The doctor gave no diagnosis.\n```\neczema\n```",
         "Absence of caries",
+        "doesn't look like acne",
         "Eczema excluded",
         ", ".join(["acne"] * 40),
     ],
