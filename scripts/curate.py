@@ -111,7 +111,7 @@ def _print(audit: Audit) -> None:
     for reason in ("unique", "best_copy", "same_scene"):
         _add(shown, reason, reasons[reason])
     shown.add_row("left out as copies", len(kept) - sum(kept) - reasons["unreadable"])
-    for reason in ("same_bytes", "same_pixels", "near_copy"):
+    for reason in ("same_bytes", "same_pixels", "near_copy", "collage"):
         _add(shown, reason, reasons[reason])
     shown.add_row("left out as unreadable", reasons["unreadable"])
     for reason, count in sorted(broken.items()):

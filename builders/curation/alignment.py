@@ -16,10 +16,13 @@ _REFINED = 3.0  # and from the affine map
 _LEAST_MATCHES = 6
 _STRETCH = 1.6  # maximum ratio between an affine map's scales along its two axes
 _SCALES = (0.3, 1 / 0.3)
+_APART = 0.15  # maximum overlap of areas that lie apart, as a share of the smaller
 _FRAME = 0.08  # of the longer side: how far the corners may move in photos of one fixed camera
 
 Map = NDArray[np.float64]  # 2 x 3, from the first picture's pixels to the second's
 Shape = tuple[int, ...]  # height, width
+Box = tuple[float, float, float, float]  # left, top, right, bottom, as shares of a picture's sides
+WHOLE: Box = (0.0, 0.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,13 @@ def covered(affine: Map, first: Shape, second: Shape) -> tuple[float, float]:
     common = float(cv2.intersectConvexConvex(laid, corners(second))[0])
     area = abs(float(np.linalg.det(affine[:, :2]))) * first[0] * first[1]
     return min(1.0, common / area), min(1.0, common / (second[0] * second[1]))
+
+
+def apart(one: Box, other: Box) -> bool:
+    """Do two areas of a picture lie apart, or nearly so?"""
+    width, height = (min(one[at + 2], other[at + 2]) - max(one[at], other[at]) for at in (0, 1))
+    least = min((box[2] - box[0]) * (box[3] - box[1]) for box in (one, other))
+    return max(0.0, width) * max(0.0, height) <= _APART * least
 
 
 def spread(points: Points) -> float:

@@ -1,5 +1,8 @@
 """Curation of files, from the first look to a decision on each; and what crosses a boundary: one picture in two splits,
 under two labels, of two patients or from two sources; the photos of one patient in two splits; one picture in two sets.
+
+A collage is left out, but still shows its photos to whoever has it: it may cross into another split, source or set than
+theirs. Its label and group cannot be right for all of them, so they tell nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +26,15 @@ from loaders.engines.threads import Threads
 from loaders.errors import InputError, how_many
 
 KEPT = ("unique", "best_copy", "same_scene")
-DROPPED = ("same_bytes", "same_pixels", "near_copy", "unreadable")
+DROPPED = ("same_bytes", "same_pixels", "near_copy", "collage", "unreadable")
 
 OWN = "this set"
 """The name of the set whose files are compared with others (`beside`)."""
 
 SET = "set"
 PICTURE, GROUP = "picture", "group"
+_OF_ONE = ("label", "group")
+"""Boundaries that a collage does not cross."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class Leak:
 
     What they share is a `picture` (`cluster` names it) or, between splits, a `group` (a patient; `cluster` is the
     group). `values` are the sides, sorted; `same_bytes` counts the contents that lie on several sides byte for byte;
-    `files` are those of the cluster, in order.
+    `files` are those of the cluster, with collages that show any of it, in order.
     """
 
     by: str
@@ -101,13 +106,12 @@ def curate(
     except KeyboardInterrupt:
         kept = f" Measurements are kept in {index}; run the same command again to resume" if index else ""
         raise KeyboardInterrupt(f"Stopped.{kept}") from None
-    cluster_of = {digest: place.cluster for digest, place in groups.places.items()}
     return Curation(
         tuple(examined),
         _judgements(examined),
         tuple(_decide(examined, groups, first)),
         groups,
-        tuple(_leaks(examined, cluster_of)),
+        tuple(_leaks(examined, groups)),
     )
 
 
@@ -127,16 +131,16 @@ def shared(curation: Curation) -> tuple[Leak, ...]:
 
 def counted(leaks: Sequence[Leak]) -> tuple[int, int]:
     """Photos of this set in the leaks, and how many contents cross byte for byte; those of other sets do not count."""
-    photos = same = 0
+    photos, same, crossing = set[str](), 0, set[str]()  # sets: a collage may be in several leaks
     for leak in leaks:
         own = [one for one in leak.files if one.file.set in ("", OWN)]
-        photos += len(own)
+        photos |= {one.file.name for one in own}
         if leak.boundary == SET:
             others = {one.content.digest for one in leak.files if one.content and one.file.set != OWN}
-            same += len({one.content.digest for one in own if one.content} & others)
+            crossing |= {one.content.digest for one in own if one.content} & others
         else:
             same += leak.same_bytes
-    return photos, same
+    return len(photos), same + len(crossing)
 
 
 def judged_alone(curation: Curation, first: int) -> Curation:
@@ -167,6 +171,9 @@ def _decide(examined: Sequence[Examined], groups: Groups, first: Mapping[str, Fi
             yield Outcome(place.cluster, False, "same_bytes", f"the same bytes as {same}")
         elif place.same_pixels:
             yield Outcome(place.cluster, False, "same_pixels", f"the same pixels as {best}")
+        elif digest == place.best and place.shows:
+            shown = ", ".join(sorted(first[one].name for one in place.shows if not groups.places[one].shows))
+            yield Outcome(place.cluster, False, "collage", f"several photos in one picture: {shown}")
         elif digest != place.best:
             detail = f"a copy of {best}" + (disguise(place.verdict) if place.verdict else " through other copies")
             yield Outcome(place.cluster, False, "near_copy", detail)
@@ -201,21 +208,26 @@ def calibrated_by(examined: Examined) -> str:
     return examined.file.source or examined.file.label
 
 
-def _leaks(examined: Sequence[Examined], cluster_of: dict[str, str]) -> list[Leak]:
-    """All leaks, by boundary, those with identical bytes first; a file without a side does not cross a boundary.
-
-    `cluster_of` maps each content's digest to its cluster.
-    """
+def _leaks(examined: Sequence[Examined], found: Groups) -> list[Leak]:
+    """All leaks, by boundary, those with identical bytes first; a file without a side does not cross a boundary."""
     clusters: dict[str, list[Examined]] = defaultdict(list)
+    seen: dict[str, list[Examined]] = defaultdict(list)  # a cluster, and the collages that show any of it
     groups: dict[str, list[Examined]] = defaultdict(list)
     for picture in examined:
         if picture.content:
-            clusters[cluster_of[picture.content.digest]].append(picture)
+            place = found.places[picture.content.digest]
+            clusters[place.cluster].append(picture)
+            for cluster in {place.cluster, *(found.places[photo].cluster for photo in place.shows)}:
+                seen[cluster].append(picture)
         if picture.file.group:
             groups[picture.file.group].append(picture)
     crossings = [
-        Leak(by, boundary, name, tuple(sorted(sides)), _same_bytes(files, boundary), tuple(files))
-        for by, joined, boundaries in ((PICTURE, clusters, (*TOLD, SET)), (GROUP, groups, ("split",)))
+        Leak(by, boundary, name, tuple(sorted(sides)), _same_bytes(own[name], boundary), tuple(files))
+        for by, joined, own, boundaries in (
+            (PICTURE, clusters, clusters, _OF_ONE),
+            (PICTURE, seen, clusters, [boundary for boundary in (*TOLD, SET) if boundary not in _OF_ONE]),
+            (GROUP, groups, groups, ("split",)),
+        )
         for boundary in boundaries
         for name, files in joined.items()
         if len(sides := {side(picture, boundary) for picture in files} - {""}) > 1

@@ -4,6 +4,11 @@ Two kinds of link join pictures (see `verification`): a copy, which shows the sa
 another photo of the same thing. Copies of copies are one set, of which the best is kept. Sets joined by a scene are
 one cluster: all stay, but they belong in one split.
 
+A collage joins nothing: the photos in it are not copies of each other. It is a picture that shows others in panels that
+lie apart, between seams (`seams`). Two crops of one photo that lie apart in it look just so, except that there is no
+seam between them: the photo joins them, as any crops. A collage is never kept, and belongs to no cluster but its own
+copies'.
+
 The best of a set is chosen by, in this order: precedence, no overlaid text, no border, in colour, most pixels, not
 much less sharp than the others of its size, fewest clipped pixels, most bytes (of the same pixels the fewest: a JPEG
 that was saved as PNG has gained nothing), first name.
@@ -14,12 +19,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import starmap
+from itertools import combinations, starmap
 from statistics import median
 
 from rich.progress import Progress
 from scipy.cluster.hierarchy import DisjointSet
 
+from builders.curation.alignment import Box, apart
 from builders.curation.candidates import candidates
 from builders.curation.comparing import Compare, Files, LookAt, Memory, Pair
 from builders.curation.examine import Content
@@ -37,6 +43,7 @@ POLICY = (
 )
 
 _ROUND = 256  # pairs compared before copies are counted again: fixed, so that the number of workers changes nothing
+_SAME_AREA = 0.8  # minimum common area, of the copy that shows more, for both to show the same
 _GREY = 2.0  # mean distance of the colours from grey, in levels, below which a picture counts as grey
 
 
@@ -54,13 +61,15 @@ class Place:
     """Where a picture belongs: its cluster, the best of its set of copies, and its relation to that one.
 
     `verdict` is given from the best one's point of view; None for the best itself, for identical pixels, and for a copy
-    of a copy that is too different from the best to be compared directly.
+    of a copy that is too different from the best to be compared directly. `shows` are the pictures that a collage shows
+    or shares a photo with, each the best of its copies; empty for anything else.
     """
 
     cluster: str
     best: str
     same_pixels: bool
     verdict: PairVerdict | None
+    shows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +93,14 @@ def group(
     written = {content.digest for content in contents if content.quality.text_characters}
     memory = Memory(index, engine, files)
     links, crowded = _links(contents, written, memory, progress)
+    collages = _collages(links)
+    joining = [
+        link
+        for link in links
+        if {link.first, link.second}.isdisjoint(collages) or (collages >= {link.first, link.second} and _whole(link))
+    ]
     copies, clusters = (
-        joined((link.first, link.second) for link in links if link.verdict.kind in kinds)
+        joined((link.first, link.second) for link in joining if link.verdict.kind in kinds)
         for kinds in ((COPY,), (COPY, SCENE))
     )
     sets: dict[str, list[str]] = defaultdict(list)
@@ -105,12 +120,18 @@ def group(
         best.update(dict.fromkeys(members, chosen))
     pairs = [(best[digest], digest) for digest in by_digest if best.get(digest, digest) != digest]
     verdicts = _verdicts(pairs, written, memory, Compare())
+    shows: dict[str, set[str]] = defaultdict(set)
+    for link in links:
+        for one, other in ((link.first, link.second), (link.second, link.first)):
+            if link.verdict.kind in (COPY, SCENE) and one in collages and best.get(one, one) != best.get(other, other):
+                shows[best.get(one, one)].add(best.get(other, other))
     places = {}
     for digest in by_digest:
         kept = best.get(digest, digest)
         same = digest != kept and looks[digest].pixels == looks[kept].pixels
         verdict = None if same or digest == kept else _from_best(verdicts[_key(kept, digest)], kept, digest)
-        places[digest] = Place(clusters.get(digest, digest)[:16], kept, same, verdict)
+        shown = tuple(sorted(shows[kept])) if kept in collages else ()
+        places[digest] = Place(clusters.get(digest, digest)[:16], kept, same, verdict, shown)
     return Groups(places, tuple(links), crowded)
 
 
@@ -150,11 +171,35 @@ def _key(first: str, second: str) -> tuple[str, str]:
     return (first, second) if first < second else (second, first)
 
 
+def _whole(link: Link) -> bool:
+    """Do copies show nearly the same area?"""
+    return link.verdict.kind == COPY and min(link.verdict.of_first, link.verdict.of_second) >= _SAME_AREA
+
+
+def _collages(links: Sequence[Link]) -> set[str]:
+    """The pictures that show two others, one of them a copy, in panels that lie apart; and all copies of such a picture as
+    a whole."""
+    panels: dict[str, list[tuple[Box, str]]] = defaultdict(list)
+    for link in links:
+        if link.verdict.kind in (COPY, SCENE) and not _whole(link):
+            panels[link.first].append((link.verdict.in_first, link.verdict.kind))
+            panels[link.second].append((link.verdict.in_second, link.verdict.kind))
+    found = {
+        digest
+        for digest, several in panels.items()
+        if any(COPY in (kind, of) and apart(one, other) for (one, kind), (other, of) in combinations(several, 2))
+    }
+    whole = joined((link.first, link.second) for link in links if _whole(link))
+    sets = {whole[digest] for digest in found if digest in whole}
+    return found | {digest for digest, name in whole.items() if name in sets}
+
+
 def _links(
     contents: Sequence[Content], written: Set[str], memory: Memory, progress: Progress | None
 ) -> tuple[list[Link], int]:
     """The candidates whose verdict is not "different", in order, and how many pictures have more than are compared;
-    pairs already known as copies of copies are skipped."""
+    pairs already known as copies of copies are skipped, if these show the same area: else parts of a collage are not
+    told apart."""
     pairs, crowded = candidates(contents)
     meter = Meter(progress, "compare", rows=len(pairs), batches=1, unit="pair")
     copies = DisjointSet()
@@ -164,9 +209,10 @@ def _links(
         some = [(contents[i].digest, contents[j].digest) for i, j in pairs[start : start + _ROUND]]
         asked = [pair for pair in some if not (pair[0] in copies and pair[1] in copies and copies.connected(*pair))]
         for (first, second), verdict in _verdicts(asked, written, memory, compare).items():
+            link = Link(first, second, verdict)
             if verdict.kind != DIFFERENT:
-                links.append(Link(first, second, verdict))
-            if verdict.kind == COPY:
+                links.append(link)
+            if _whole(link):
                 copies.add(first)
                 copies.add(second)
                 copies.merge(first, second)

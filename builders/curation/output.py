@@ -70,7 +70,8 @@ PHOTOS = pa.schema(
 )
 """`status` is `ok` or the reason of `loaders.files.images.ImageError`; measures are as in `quality.Quality`, or null.
 
-`reason` is unique, best_copy or same_scene (kept), same_bytes, same_pixels, near_copy or unreadable (not kept).
+`reason` is unique, best_copy or same_scene (kept), same_bytes, same_pixels, near_copy, collage (of photos that are here
+too) or unreadable (not kept).
 `alike` are photos later in the table that it was compared with and found alike, or that remained unclear, with the
 measurements (`verification.PairVerdict`). `crosses` says which boundary its cluster, or its group, crosses: splits,
 labels, groups or sources; `same_bytes`, whether byte for byte. `elsewhere` are its copies in the sets that it was
@@ -184,7 +185,8 @@ def _crosses(leaks: Sequence[Leak]) -> dict[str, list[dict[str, Any]]]:
     for leak in leaks:
         leak_facts = {"by": leak.by, "boundary": leak.boundary, "same_bytes": leak.exact, "values": list(leak.values)}
         for picture in leak.files:
-            found[picture.file.name].append(leak_facts)
+            if leak_facts not in found[picture.file.name]:  # a collage crosses with each photo in it
+                found[picture.file.name].append(leak_facts)
     return found
 
 
@@ -194,5 +196,5 @@ def _elsewhere(overlaps: Sequence[Leak]) -> dict[str, list[str]]:
         there = [picture.file.name for picture in leak.files if picture.file.set != OWN]
         for picture in leak.files:
             if picture.file.set == OWN:
-                found[picture.file.name] = there
+                found[picture.file.name] = list(dict.fromkeys([*found[picture.file.name], *there]))
     return found

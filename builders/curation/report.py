@@ -65,6 +65,7 @@ def write_report(audit: Audit, page: Path) -> None:
         columns=[(what, told or "not told") for what, told in audit.photos.columns.items()],
         overlap={"against": list(audit.against), **_crossing(audit.overlaps, _Shown())},
         clusters=_clusters(curation, shown),
+        collages=_collages(curation, shown),
         unsure=_unsure(curation, shown),
         flags=flags,
         calibration=_calibration(curation),
@@ -170,6 +171,17 @@ def _clusters(curation: Curation, shown: _Shown) -> dict[str, Any]:
         "files": sum(len(files) for files in several),
         "shown": [_some(files, shown) for files in several[:MOST_CLUSTERS]],
     }
+
+
+def _collages(curation: Curation, shown: _Shown) -> dict[str, Any]:
+    """The collages, each with the photos that it shows."""
+    first = by_content(curation.files)
+    found = []
+    for picture, decision in zip(curation.files, curation.decisions, strict=True):
+        if picture.content and decision.reason == "collage":
+            shows = curation.groups.places[picture.content.digest].shows
+            found.append([picture, *sorted((first[digest] for digest in shows), key=lambda one: one.file.name)])
+    return {"count": len(found), "shown": [_some(files, shown) for files in found[:MOST_CLUSTERS]]}
 
 
 def _unsure(curation: Curation, shown: _Shown) -> dict[str, Any]:

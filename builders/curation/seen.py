@@ -9,6 +9,7 @@ surest copy, else one that shows the same scene.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,12 +58,17 @@ def seen(
     """
     curation = curate(beside(files, {_OTHERS: others}), index=index, engine=engine, progress=progress)
     unread = [_name(one) for one in curation.files if one.content is None and one.file.set == _OTHERS]
-    pairs = []
+    own: dict[str, Examined] = {}
+    before: dict[str, dict[str, Examined]] = defaultdict(dict)  # a collage may share several photos with the others
     for leak in shared(curation):
-        compare = Compare()
-        before = [one for one in leak.files if one.file.set == _OTHERS]
-        pairs += [_pair(one, before, compare) for one in leak.files if one.file.set == OWN]
-    return Seen(tuple(sorted(pairs, key=lambda pair: pair.file)), tuple(unread))
+        others_of_it = {one.file.name: one for one in leak.files if one.file.set == _OTHERS}
+        for one in leak.files:
+            if one.file.set == OWN:
+                own[one.file.name] = one
+                before[one.file.name] |= others_of_it
+    compare = Compare()
+    pairs = [_pair(own[name], list(before[name].values()), compare) for name in sorted(own)]
+    return Seen(tuple(pairs), tuple(unread))
 
 
 def _pair(one: Examined, others: Sequence[Examined], compare: Compare) -> Pair:

@@ -26,11 +26,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from builders.curation.alignment import Map, align, covered, inside, inverse, moved, same_frame, spread
+from builders.curation.alignment import (
+    WHOLE,
+    Box,
+    Map,
+    align,
+    covered,
+    inside,
+    inverse,
+    moved,
+    same_frame,
+    spread,
+)
 from builders.curation.erased_text import Hidden, erased, without_text
 from builders.curation.features import Descriptors, Points, mirrored_descriptors, mirrored_points, strongest
 from builders.curation.opencv import cv2
 from builders.curation.pictures import Grey, Picture, shrunk
+from builders.curation.seams import panel
 
 COPY = "copy"
 SCENE = "scene"
@@ -58,7 +70,8 @@ class PairVerdict:
 
     `matches` is how many fit the map; `explained` and `agreement` are shares (see the module's docstring); `of_first`
     and `of_second` say what share of each picture the common area is. The second picture is the first one, mirrored
-    left to right if `mirrored`, and then turned clockwise by `turn` degrees (0, 90, 180, 270).
+    left to right if `mirrored`, and then turned clockwise by `turn` degrees (0, 90, 180, 270). Of a copy or
+    scene, `in_first` and `in_second` are the panels of each that show it, if it is a collage (`seams.panel`).
     """
 
     kind: str
@@ -69,11 +82,20 @@ class PairVerdict:
     of_second: float = 0.0
     turn: int = 0
     mirrored: bool = False
+    in_first: Box = WHOLE
+    in_second: Box = WHOLE
 
     def swapped(self) -> PairVerdict:
         """The same, from the second picture's point of view."""
         turn = self.turn if self.mirrored else -self.turn % 360
-        return replace(self, of_first=self.of_second, of_second=self.of_first, turn=turn)
+        return replace(
+            self,
+            of_first=self.of_second,
+            of_second=self.of_first,
+            turn=turn,
+            in_first=self.in_second,
+            in_second=self.in_first,
+        )
 
 
 NOTHING = PairVerdict(DIFFERENT)
@@ -131,6 +153,11 @@ def _compare(first: Features, second: Features, mirror: bool) -> PairVerdict:
     wide = spread(alignment.points) / max(1.0, of_second * second.grey.size)
     kind = _kind(matches, explained, agreement, wide, mirror, same_frame(alignment.map, *shapes))
     (a, b, _), (c, d, _) = alignment.map
+    here = there = WHOLE
+    if kind in (COPY, SCENE):
+        here = panel(first.grey, moved(inverse(alignment.map), alignment.points).astype(np.float32))
+        there = panel(second.grey, alignment.points)
+    left, top, right, bottom = here
     return PairVerdict(
         kind,
         matches,
@@ -140,6 +167,8 @@ def _compare(first: Features, second: Features, mirror: bool) -> PairVerdict:
         round(of_second, 4),
         round(float(np.degrees(np.arctan2(c - b, a + d))) / 90) % 4 * 90,
         mirror,
+        (1 - right, top, 1 - left, bottom) if mirror else here,
+        there,
     )
 
 

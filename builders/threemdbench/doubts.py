@@ -53,10 +53,19 @@ class Judged:
         self.out: dict[str, tuple[str, str]] = {}
         self._doubts: dict[str, list[Doubt]] = defaultdict(list)
         self._cluster: dict[str, str] = {}
+        self._shows: dict[str, tuple[str, ...]] = {}
         self._rejected: dict[str, list[tuple[Candidate, str]]] = {}  # copies of a photo nobody decided about, and why
         sets: dict[str, list[Candidate]] = defaultdict(list)
-        for photo, one in zip(candidates, first.files, strict=True):
-            sets[first.groups.places[one.content.digest].best if one.content else photo.key].append(photo)
+        collages: dict[str, list[Candidate]] = defaultdict(list)  # that show a photo of a set
+        for photo, one, decision in zip(candidates, first.files, first.decisions, strict=True):
+            place = first.groups.places[one.content.digest] if one.content else None
+            sets[place.best if place else photo.key].append(photo)
+            if place and place.shows:
+                for shown in place.shows:
+                    collages[shown].append(photo)
+                self._shows[photo.key] = tuple(sorted({first.groups.places[shown].cluster for shown in place.shows}))
+                # It stays out where all but one of the photos that it shows are unfit.
+                self.out[photo.key] = f"duplicate: {decision.reason.replace('_', ' ')}", decision.detail
         # The forbidden ones come last, and are not judged.
         for photo, one, decision, judgement in zip(
             self.photos, first.files, first.decisions, first.judgements, strict=False
@@ -64,13 +73,16 @@ class Judged:
             self._cluster[photo.key] = decision.cluster or photo.key
             if one.content and judgement:
                 self._judge_quality(photo, one.content.quality, judgement.flags, judgement.least_sharpness)
-        for members in sets.values():
-            forbidden = next((one for one in members if one.forbidden), None)
+        for best, members in sets.items():
+            every = [*members, *collages[best]]
+            forbidden = next((one for one in every if one.forbidden), None)
             if photos := [one for one in members if not one.forbidden]:
                 rejected = [(one, one.decision.reason) for one in photos if one.decision and not _accepted(one)]
+                # Of what else is wrong with a collage, nothing need be true of a photo in it.
+                rejected += [(one, PERSON) for one in collages[best] if one.decision and one.decision.reason == PERSON]
                 self._rejected.update((one.key, [] if one.decision else rejected) for one in photos)
                 self._settle_diagnosis(photos)
-                self._settle_terms(photos, forbidden)
+                self._settle_terms([one for one in every if not one.forbidden], forbidden)
         for photo in self.photos:
             if why := self._refusal(photo):
                 self.out[photo.key] = f"review: {why[0]}", why[1] or self.out.get(photo.key, ("", ""))[0]
@@ -97,7 +109,9 @@ class Judged:
     def findings(self) -> list[Finding]:
         """A finding for each photo, in order."""
         return [
-            Finding(self._cluster[key], *self.out.get(key, ("", "")), tuple(self._doubts[key]))
+            Finding(
+                self._cluster[key], *self.out.get(key, ("", "")), tuple(self._doubts[key]), self._shows.get(key, ())
+            )
             for key in (photo.key for photo in self.photos)
         ]
 

@@ -45,10 +45,11 @@ class Finding:
     """What was found out about a photo.
 
     `cluster` names all photos that show the same thing. If `reason` is not empty, the photo is to be left out.
-    `doubts` are what makes it borderline.
+    `doubts` are what makes it borderline. `shows` are the clusters of the photos in a collage.
     """
 
     cluster: str
     reason: str = ""
     detail: str = ""
     doubts: tuple[Doubt, ...] = ()
+    shows: tuple[str, ...] = ()

@@ -106,7 +106,12 @@ def curate(rows: Collection[Row], store: ImageStore, curator: Curator) -> Iterab
     findings = curator(photos)
     write_queue(curator.queue, _borderline(rows, photos, findings, decisions))
     kin = joined(
-        (f"cluster {finding.cluster}", *([f"group {row['group_id']}"] if row["group_id"] else []))
+        (
+            f"cluster {finding.cluster}",
+            *([f"group {row['group_id']}"] if row["group_id"] else []),
+            # The photos in a collage are no kin, unless models were trained on it.
+            *(f"cluster {shown}" for shown in finding.shows if row["image_id"] in earlier.splits),
+        )
         for row, finding in zip(rows, findings, strict=True)
     )
     was: dict[str, set[str]] = defaultdict(set)

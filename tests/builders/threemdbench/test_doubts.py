@@ -16,7 +16,7 @@ from builders.curation.folders import File
 from builders.curation.quality import Judgement, Quality
 from builders.curation.review import ACCEPT, REJECT, Decision, Item, Shown
 from builders.curation.verification import COPY, UNSURE, PairVerdict
-from builders.threemdbench.doubts import DISPUTED, WITHDRAWN, Judged
+from builders.threemdbench.doubts import DISPUTED, FORBIDDEN, WITHDRAWN, Judged
 from builders.threemdbench.findings import Candidate, Finding
 from builders.threemdbench.mixed import class_items
 from loaders.errors import InputError
@@ -37,11 +37,16 @@ def curation(
     quality: Quality = GOOD,
     flags: tuple[str, ...] = (),
     links: tuple[Link, ...] = (),
+    shows: dict[str, tuple[str, ...]] | None = None,
 ) -> Curation:
-    """Photos whose digests are their keys; `best` is the best of the copies of each, `clusters` its scene."""
+    """Photos whose digests are their keys; `best` is the best of the copies of each, `clusters` its scene, `shows` what
+    collages show."""
     files = [Examined(File(photo.key, photo.path), Content(photo.key, 1, quality, None, b"")) for photo in photos]
     of = {photo.key: (clusters or {}).get(photo.key, photo.key) for photo in photos}
-    places = {key: Place(cluster, (best or {}).get(key, key), False, None) for key, cluster in of.items()}
+    places = {
+        key: Place(cluster, (best or {}).get(key, key), False, None, (shows or {}).get(key, ()))
+        for key, cluster in of.items()
+    }
     outcomes = tuple(Outcome(cluster, True, "unique", "") for cluster in of.values())
     judged = tuple(Judgement(flags, 80.0) for _ in photos)
     return Curation(tuple(files), judged, outcomes, Groups(places, links), ())
@@ -127,6 +132,27 @@ def test_no_copy_stands_in_for_a_withdrawn_photo_that_is_unfit() -> None:
     photos = [replace(candidate("a"), withdrawn=True), candidate("b", decision=ACCEPT), candidate("c", decision=ACCEPT)]
     found = findings(photos, best={"b": "a"}, quality=replace(GOOD, width=100), flags=("small",))
     assert {key: one.reason for key, one in found.items()} == {"a": "quality: small", "b": WITHDRAWN, "c": ""}
+
+
+def test_a_collage_stays_out_and_disputes_no_diagnosis_of_what_it_shows() -> None:
+    photos = [candidate("a", "acne"), candidate("b", "warts"), candidate("c", "acne", ACCEPT)]
+    found = findings(photos, shows={"c": ("a", "b")})
+    assert {key: one.reason for key, one in found.items()} == {"a": "", "b": "", "c": "duplicate: unique"}
+    assert found["c"].shows == ("a", "b") and not found["a"].doubts
+
+
+def test_what_binds_a_collage_binds_the_photos_in_it() -> None:
+    photos = [candidate("a"), candidate("b", "warts"), candidate("c")]
+    shows = {"c": ("a", "b")}
+    withdrawn = [*photos[:2], replace(photos[2], withdrawn=True)]
+    assert [one.reason for one in findings(withdrawn, shows=shows).values()][:2] == [WITHDRAWN, WITHDRAWN]
+    forbidden = [*photos[:2], replace(photos[2], licence="CC-BY-ND-4.0", forbidden=True)]
+    judged = Judged(forbidden, curation(forbidden, shows=shows))
+    assert [one.reason for one in judged.findings()] == [FORBIDDEN, FORBIDDEN]
+    rejected = [*photos[:2], replace(photos[2], decision=Decision(REJECT, "identifiable person"))]
+    assert [one.reason for one in findings(rejected, shows=shows).values()] == ["review: identifiable person"] * 3
+    wrong = [*photos[:2], replace(photos[2], decision=Decision(REJECT, "wrong diagnosis"))]
+    assert [one.reason for one in findings(wrong, shows=shows).values()] == ["", "", "review: wrong diagnosis"]
 
 
 def test_a_decision_about_a_photo_goes_before_one_about_its_class() -> None:
