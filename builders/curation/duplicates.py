@@ -177,8 +177,8 @@ def _whole(link: Link) -> bool:
 
 
 def _collages(links: Sequence[Link]) -> set[str]:
-    """The pictures that show two others, one of them a copy, in panels that lie apart; and all copies of such a picture as
-    a whole."""
+    """The pictures that show two others, at least one as a copy, in panels that lie apart; and all copies of such a
+    picture as a whole."""
     panels: dict[str, list[tuple[Box, str]]] = defaultdict(list)
     for link in links:
         if link.verdict.kind in (COPY, SCENE) and not _whole(link):
