@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PureWindowsPath
 from unicodedata import normalize
 
 from loaders.errors import CHECK_FOLDER, InputError
-from loaders.files.cells import cell_text
+from loaders.files.cells import cell_text, plain_label
 from loaders.files.image_files import SUFFIXES, ImageFile, ImageIndex, shown_name
 from loaders.files.images import image_bytes
 from loaders.files.paths import check_folder, is_hidden, is_there, resolved
@@ -23,7 +23,12 @@ THEIR_FILES = ("image_id", "isic_id", "img_id", "ddi_file", "bcn_filename")
 LABELS = ("label", "labels", "diagnosis", "class", "dx", "target", "diagnostic", "disease")  # PAD-UFES-20, DDI
 GROUPS = ("group_id", "group", "patient_id", "lesion_id", "case_id")  # a patient has several lesions
 TOLD = ("split", "label", "group", "source")  # fields of a `File`, which photos may differ in
-SPLITS = frozenset(("train", "training", "val", "valid", "validation", "dev", "test", "testing"))
+SPLITS = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("val", "valid", "validation", "dev"), "validation"),
+    **dict.fromkeys(("test", "testing"), "test"),
+}
+"""What a split may be called -> its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,8 @@ def files_of(
     folders elsewhere are followed.
 
     Without a table, a folder named like a split (`train`, `val`, `test`, …) gives the split, the innermost other folder
-    the label, and the outermost of two or more other folders the source. A table (CSV or TSV) has a column of FILES or
+    the label, and the outermost of two or more other folders the source. Labels and splits that differ only in spelling
+    are one. A table (CSV or TSV) has a column of FILES or
     THEIR_FILES and any of `split`, LABELS, GROUPS and `source`; `label` and `group` name these two columns of it. It
     may name files that do not exist, and a picture without its folders and its ending, as long as that means only one.
 
@@ -84,7 +90,27 @@ def files_of(
         listed += told.values()
     if not listed:
         raise InputError(folder, found="holds no file", expected="images", do=CHECK_FOLDER)
-    return sorted(listed, key=lambda file: file.name)
+    return sorted(in_one_spelling(listed), key=lambda file: file.name)
+
+
+def in_one_spelling(files: Sequence[File]) -> list[File]:
+    """The files, each label and split as the first by name of those that mean the same: "Acne" and "acne", "val" and
+    "validation"."""
+    label_of, split_of = (
+        _first_spelling({getattr(file, what) for file in files}, plain)
+        for what, plain in (("label", plain_label), ("split", _plain_split))
+    )
+    return [replace(file, label=label_of[file.label], split=split_of[file.split]) for file in files]
+
+
+def _first_spelling(names: Set[str], plain: Callable[[str], str]) -> dict[str, str]:
+    first: dict[str, str] = {}
+    return {name: first.setdefault(plain(name), name) for name in sorted(names)}
+
+
+def _plain_split(split: str) -> str:
+    name = plain_label(split)
+    return SPLITS.get(name, name)
 
 
 def _walk(folder: Path, without: Path | None) -> Iterator[Path]:

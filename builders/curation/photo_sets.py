@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from builders.curation.folders import GROUPS, LABELS, TOLD, File, files_of, whose
+from builders.curation.folders import GROUPS, LABELS, TOLD, File, files_of, in_one_spelling, whose
 from loaders.corpus import OFFICIAL, corpus, is_path, load, load_any
 from loaders.errors import CHECK_WHOLE, InputError
 from loaders.files.cells import cell_text
@@ -209,6 +209,7 @@ def _of_rows(
     origins["split"] = origins["split"] or "splits of the dataset"
     if others:
         origins["picture"] = f"column {image} (not {', '.join(others)})"
+    files = in_one_spelling(files)
     return PhotoSet(name, tuple(sorted(_named_once(files), key=lambda file: file.name)), origins)
 
 

@@ -15,7 +15,7 @@ from builders.curation.review import Decision, Doubt, Item, Shown
 from builders.curation.sampling import chance
 from builders.pipeline.rows import Row
 from builders.threemdbench.findings import Candidate, Finding
-from builders.threemdbench.labels import plain
+from loaders.files.cells import plain_label
 from loaders.manifest import canonical_json
 
 SHOWN = 12
@@ -46,7 +46,7 @@ def class_of(row: Row) -> MixedClass | None:
     """The mixed class of a photo; None if its label means one diagnosis."""
     if not row["mixed"] or not row["diagnosis"]:
         return None
-    return MixedClass(row["source"], plain(row["source_label"] or ""), row["diagnosis"], row["mixed"])
+    return MixedClass(row["source"], plain_label(row["source_label"] or ""), row["diagnosis"], row["mixed"])
 
 
 def class_keys(rows: Iterable[Row]) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from typing import Any, TextIO
+from unicodedata import normalize
 
 LONGEST_ROW = 64 << 20
 _QUOTED = re.compile('"[^"]*"')
@@ -64,3 +65,12 @@ def parse_literal(text: str) -> Any:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         raise ValueError("no Python literal") from None
+
+
+def plain_label(label: str) -> str:
+    """A label normalised for comparison.
+
+    >>> plain_label("Mouth_Ulcer "), plain_label("mouth ulcer")
+    ('mouth ulcer', 'mouth ulcer')
+    """
+    return " ".join(normalize("NFC", label).replace("_", " ").casefold().split())

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from unicodedata import normalize
 
 from loaders.errors import InputError
+from loaders.files.cells import plain_label
 from loaders.files.tables import read_table
 from loaders.threemdbench import NAMES, diagnosis_of
 
@@ -62,22 +62,13 @@ class LabelMap:
     def entry(self, label: str) -> Entry | None:
         """What the label means; None if the table does not have it."""
         if self.entries:
-            return self.entries.get(plain(label))
+            return self.entries.get(plain_label(label))
         # "HSV-1" is a name, "contact-dermatitis" none.
         named = diagnosis_of(label) or diagnosis_of(label.replace("-", " "))
         return Entry(named.name, "exact", "") if named else None
 
 
 BY_NAME = LabelMap({})
-
-
-def plain(label: str) -> str:
-    """A label normalised for comparison.
-
-    >>> plain("Mouth_Ulcer "), plain("mouth ulcer")
-    ('mouth ulcer', 'mouth ulcer')
-    """
-    return " ".join(normalize("NFC", label).replace("_", " ").casefold().split())
 
 
 def bundled(name: str) -> LabelMap:
@@ -96,7 +87,7 @@ def read_label_map(path: Path) -> LabelMap:
     entries: dict[str, Entry] = {}
     for line, row in table.rows:
         where = f"{path}:{line}"
-        label, diagnosis = plain(row[label_column]), row[diagnosis_column].strip()
+        label, diagnosis = plain_label(row[label_column]), row[diagnosis_column].strip()
         match = (row[match_column].strip() if match_column else "exact") if diagnosis else ""
         if not label or label in entries:
             found = "a row without a label" if not label else f"label {label!r} a second time"
@@ -122,7 +113,7 @@ def assign(labels: Sequence[tuple[str, float]], known: LabelMap, *, mixed: bool 
     for label, weight in labels:
         entry = known.entry(label)
         # A label that means none of the 34 competes on its own: two of them are no agreement.
-        meaning = ("diagnosis", entry.diagnosis) if entry and entry.diagnosis else ("label", plain(label))
+        meaning = ("diagnosis", entry.diagnosis) if entry and entry.diagnosis else ("label", plain_label(label))
         weights[meaning] = weights.get(meaning, 0.0) + weight / total
         heaviest[meaning] = max(heaviest.get(meaning, (0.0, "")), (weight, label), key=lambda pair: pair[0])
     ranked = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -264,6 +264,17 @@ def test_names_give_split_label_and_source() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS refuses names that are not UTF-8")
+def test_labels_and_splits_in_several_spellings_are_one(tmp_path: Path) -> None:
+    images = {"train/Onycho_mycosis/a.jpg": drawn(1), "train/onycho mycosis/b.jpg": ImageOps.mirror(drawn(1))}
+    images |= {"val/Acne/c.jpg": drawn(2), "validation/acne/d.jpg": ImageOps.mirror(drawn(2))}
+    curation = curate(files_of(save(tmp_path, images)))
+    assert not curation.leaks
+    assert {(one.file.split, one.file.label) for one in curation.files} == {
+        ("train", "Onycho_mycosis"),
+        ("val", "Acne"),
+    }
+
+
 def test_a_name_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/od\xffd.jpg")).write_bytes(jpeg(drawn(1)))
     curate_set(str(tmp_path), tmp_path / "report")

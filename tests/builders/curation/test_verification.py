@@ -35,7 +35,7 @@ DISGUISES: dict[str, Callable[[Image.Image], Image.Image]] = {
     "half the size": lambda image: image.resize((200, 150), Image.Resampling.LANCZOS),
     "larger": lambda image: image.resize((620, 465), Image.Resampling.BICUBIC),
     "stretched": lambda image: image.resize((480, 300), Image.Resampling.BICUBIC),
-    "16:9 squashed to a square": lambda image: image.crop((0, 0, 400, 225)).resize((224, 224), Image.Resampling.LANCZOS),
+    "16:9 squashed": lambda image: image.crop((0, 0, 400, 225)).resize((224, 224), Image.Resampling.LANCZOS),
     "cropped to a half": lambda image: image.crop((180, 0, 400, 300)),
     "bordered": lambda image: ImageOps.expand(image, 40, "white"),
     "brighter": lambda image: ImageEnhance.Brightness(image).enhance(1.2),

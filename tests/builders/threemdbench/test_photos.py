@@ -12,7 +12,7 @@ import pytest
 from builders.curation.review import NAME, read_queue
 from builders.release.verify import verify
 from builders.threemdbench import recipe
-from builders.threemdbench.labels import plain
+from loaders.files.cells import plain_label
 from loaders.manifest import Manifest
 from scripts.cli import execute
 from tests.builders.threemdbench.test_recipe import reasons, rows_of
@@ -114,5 +114,5 @@ def test_photos_of_mixed_classes_wait_for_a_person(release: Path) -> None:
     mixed = [row for row in rows_of(release) if row["source"] in ("ham10000", "throat")]
     asked = {item.picture.key for item in queue if item.kept}
     # A folder of one's own releases no label; this one has a single class that is mixed.
-    labels = {(row["source"], plain(row["source_label"] or "pharyngitis tonsillitis")) for row in mixed}
+    labels = {(row["source"], plain_label(row["source_label"] or "pharyngitis tonsillitis")) for row in mixed}
     assert mixed and {f"class of {source}: {label}" for source, label in labels} <= asked
