@@ -6,7 +6,8 @@ hashes of all eight orientations follow from the same coefficients. A uniform bo
 covers the central 90 %, which is what remains of the whole if somebody cropped 5 % a side.
 
 `keypoints` hashes local features (SIFT on a 128-pixel picture): two pictures that share a few are candidates under any
-crop, turn or stretch, of which `alignment` allows only so much. The hash of a mirrored keypoint is the same one with its halves swapped.
+crop or turn, and more stretch than `alignment` allows. The hash of a mirrored keypoint is the same one with its halves
+swapped.
 
 Hashes only propose candidates; `verification` decides.
 """
