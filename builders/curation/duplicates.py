@@ -177,11 +177,11 @@ def _whole(link: Link) -> bool:
 
 
 def _collages(links: Sequence[Link]) -> set[str]:
-    """The pictures that show two others, at least one as a copy, in panels that lie apart; and all copies of such a
+    """The pictures that show two others, one surely as a copy, in panels that lie apart; and all copies of such a
     picture as a whole."""
     panels: dict[str, list[tuple[Box, str]]] = defaultdict(list)
     for link in links:
-        if link.verdict.kind in (COPY, SCENE) and not _whole(link):
+        if not _whole(link):
             panels[link.first].append((link.verdict.in_first, link.verdict.kind))
             panels[link.second].append((link.verdict.in_second, link.verdict.kind))
     found = {

@@ -70,8 +70,8 @@ class PairVerdict:
 
     `matches` is how many fit the map; `explained` and `agreement` are shares (see the module's docstring); `of_first`
     and `of_second` say what share of each picture the common area is. The second picture is the first one, mirrored
-    left to right if `mirrored`, and then turned clockwise by `turn` degrees (0, 90, 180, 270). Of a copy or
-    scene, `in_first` and `in_second` are the panels of each that show it, if it is a collage (`seams.panel`).
+    left to right if `mirrored`, and then turned clockwise by `turn` degrees (0, 90, 180, 270). Unless they
+    are different, `in_first` and `in_second` are the panels of each that show it, if it is a collage (`seams.panel`).
     """
 
     kind: str
@@ -154,7 +154,7 @@ def _compare(first: Features, second: Features, mirror: bool) -> PairVerdict:
     kind = _kind(matches, explained, agreement, wide, mirror, same_frame(alignment.map, *shapes))
     (a, b, _), (c, d, _) = alignment.map
     here = there = WHOLE
-    if kind in (COPY, SCENE):
+    if kind != DIFFERENT:
         here = panel(first.grey, moved(inverse(alignment.map), alignment.points).astype(np.float32))
         there = panel(second.grey, alignment.points)
     left, top, right, bottom = here
