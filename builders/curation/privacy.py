@@ -22,6 +22,7 @@ from builders.curation.identifiers.people import without_names
 from builders.curation.identifiers.places import without_places
 from builders.curation.identifiers.public import put_back, set_aside
 from builders.curation.identifiers.rules import masked
+from builders.curation.identifiers.words import is_word
 from loaders.spans import shares_span
 
 __all__ = ["OLDEST", "SPAN", "Scrubbed", "mask_names", "scrub", "survivors"]
@@ -44,7 +45,8 @@ class Scrubbed:
 
 
 def scrub(text: str, names: Iterable[str] = ()) -> Scrubbed:
-    """The text with identifiers replaced by marks; `names` are user names, removed wherever they appear.
+    """The text with identifiers replaced by marks; `names` are user names, removed wherever they appear; one that
+    is an ordinary word ("insulin") only behind "u/" or "@".
 
     >>> scrub("I'm in Wakefield, seen on 14 May 2021. Mail me: a.b@example.com or u/some_one, +44 20 7946 0958.").text
     "I'm in [place], seen on 2021. Mail me: [email] or [user], [phone]."
@@ -68,7 +70,9 @@ def scrub(text: str, names: Iterable[str] = ()) -> Scrubbed:
 
 def _once(text: str, users: Iterable[str], counts: Counter[str]) -> str:
     for name in users:
-        whole = re.compile(rf"(?<!\w)(?:/?u/|@)?{re.escape(name)}(?!\w)", re.IGNORECASE)
+        # One that is an ordinary word is a name only where it is written as one.
+        sign = r"(?<!\w)(?:/?u/|@)" + ("" if is_word(name) else "?")
+        whole = re.compile(rf"{sign}{re.escape(name)}(?!\w)", re.IGNORECASE)
         text, n = whole.subn("[user]", text)
         counts["user"] += n
     text = masked(text, ACCOUNTS, counts)

@@ -43,6 +43,12 @@ _EMAILS = (
     _user(r"(?<![\w@])@[\w.=-]{1,64}:[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}"),
     _link(r"\bh(?:xx|tt)ps?(?:\s?:\s?|\[:\])/\s?/\s?(?:[^\s\[\]]|\[(?:\.|dot)\]){1,400}"),
     _email(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}(?<![.-])"),
+    # The point of these is mistyped, or left out: "jo@mail,com", "jo@gmailcom", "jo@mail com".
+    _email(
+        rf"(?<![\w.+-])[\w.+-]{{1,64}}@"
+        rf"(?: [\w-]{{1,63}}(?:(?:[,;]{part('domain')}){{1,2}}|[\s,;]{{1,2}}(?:com|net|org|edu))"
+        rf"| {_PROVIDERS}{part('domain')}? )(?!\w)"
+    ),
     # What follows may be a name on a platform, "me @jane_doe": hosts have no underscore, these do. What follows a blank
     # is a host or a provider: "cramps @ night" is a time.
     _email(
@@ -97,7 +103,14 @@ _HANDLE = r"[a-z0-9][\w.#-]{2,30}[\w]"
 _ODD = r"(?=[\w.#-]{0,32}(?:\d|_|\#|\w\.\w))"  # a token that is not a word
 _CALLED = part("account")
 _NO_HANDLE = part("no handle")
+_ON_PLATFORM = rf"\b({_PLATFORMS}(?:\s(?:{_CALLED}|page|name|id|tag|me|is|it's|at|on|as|under|there|here)){{0,4}}\s*"
+_NO_VALUE = rf"(?!\w|/|%|\s?(?:kg|x|{part('unit')}))"
 _USERS = (
+    # A telephone number, whole: its first group looks like a name.
+    _phone(
+        rf"{_ON_PLATFORM}(?:[:=@]|->|[-–]\s|\s|,\s)\s*)(?>[(+]?\d(?:[\s().–-]{{0,3}}\d){{6,}}){_NO_VALUE}",
+        lambda m: m[1] + _if_digits(m, 7, 15, m[0][len(m[1]) :]),
+    ),
     _user(r"\blive:(?:\.cid\.)?[a-z0-9][\w.-]{2,63}\w"),
     _user(
         r"(?<![\w/])/?(?:u|user)\s?/\s?[\w-]{3,20} | (?<![\w@.])@[a-z][\w.]{0,63}\w{2} "
@@ -125,8 +138,7 @@ _USERS = (
         r"\1[user]",
     ),
     _user(
-        rf"\b({_PLATFORMS}(?:\s(?:{_CALLED}|page|name|id|tag|me|is|it's|at|on|as|under|there|here)){{0,4}}\s*"
-        rf"(?:[:=@(]|->|[-–]\s|\s|,\s)\s*(?:@|\$(?!\d))?[\"“'‘]?){_ODD}{_HANDLE}",
+        rf"{_ON_PLATFORM}(?:[:=@(]|->|[-–]\s|\s|,\s)\s*(?:@|\$(?!\d))?[\"“'‘]?){_ODD}{_HANDLE}",
         r"\1[user]",
     ),
     _user(
@@ -162,7 +174,9 @@ _PHONES = (
         lambda m: m[1] + _if_digits(m, 6, 15, m[0][len(m[1]) :]),
     ),
     _phone(r"\b((?:pager|bleep|beeper)(?:\s(?:number|no\.?|is))*[\s:]*)\d{3,7}\b", r"\1[phone]"),
-    _phone(r"\b(?:ext|extension|x)\.?\s?\d{3,6}\b"),
+    # "x" only behind a number, "2 x 500 mg" is a dose; and a knee has an extension of so many degrees.
+    _phone(r"\[phone\][\s,;(]{0,2}(?:ext|extension|x)\.?[\s:]{0,2}\d{1,6}\b"),
+    _phone(r"\b(?:ext|extension)\.?\s?\d{3,6}\b(?!\s?(?:°|º|deg))"),
 )
 _DIGITS = part("spoken digit")
 _SPOKEN = re.compile(

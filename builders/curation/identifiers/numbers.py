@@ -67,7 +67,11 @@ DATES = (
 
 _OLD = r"(?:9\d|1[01]\d)"
 AGES = (
-    _age(rf"\b{_OLD}(?=[-\s]?(?:years?[-\s]old|yrs?[-\s]old|y[./]?o\b|year-old|[mf]\b(?!\w)))", f"over {OLDEST}"),
+    # "4 x 100 m" is a distance.
+    _age(
+        rf"(?<![x×]\s)\b(?!1\d\d\sm\b){_OLD}(?=[-\s]?(?:years?[-\s]old|yrs?[-\s]old|y[./]?o\b|year-old|[mf]\b(?!\w)))",
+        f"over {OLDEST}",
+    ),
     _age(rf"\b{part('high age in words')}(?=[-\s](?:years?[-\s]old|yrs?[-\s]old))", f"over {OLDEST}"),
     _age(
         rf"\b(aged?\s(?:of\s|is\s|at\s)?|turn(?:s|ed|ing)\s|lived\sto\s(?:be\s)?"

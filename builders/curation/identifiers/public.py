@@ -12,6 +12,7 @@ from itertools import pairwise
 from builders.curation.identifiers.rules import part
 
 _VALUE = r"(?:[<>~+-]\s?)?(?!0\d)\d{1,7}(?:[.,]\d{1,3})?"
+_SMALL = r"[1-9]\d{0,2}(?:[.,]\d|/[1-9]\d{1,2})?"
 _PHONE = r"\d{3}[\s.-]\d{3}[\s.-]\d{4}\b"
 _IS = r"(?:\s(?:is|was|of|at|went|from|levels?|counts?)){0,3}[\s:=]{1,3}"
 _DIOPTRES = r"[+-]\d{1,2}\.\d\d"
@@ -26,6 +27,7 @@ _PUBLIC = re.compile(
       (?-i:M(?:b?\.|b|orbus)\s?{part("disease after its M.")})\b
     | (?<![\w@./-]){part("public number")}(?![\w@/-]|\.\w)
     | \b{part("measured")}{_IS}(?!{_PHONE}){_VALUE}(?:(?:\s?,)?\s{_VALUE}){{0,11}}(?![\w/-])
+    | \b{part("measured in a row")}{_IS}(?!{_PHONE}){_SMALL}(?:,?\s{_SMALL}){{1,19}}(?![\w/-]|[.,]\d)
     | \bo[dsu][\s:]{{1,2}}{_DIOPTRES}(?:\s?/?\s?{_DIOPTRES})?(?:\s?x\s?\d{{1,3}})?\b
     | (?<![\w.]){_DIOPTRES}[\s/]{{1,3}}{_DIOPTRES}(?:\s?x\s?\d{{1,3}})?\b
     | {part("public form")}
@@ -35,6 +37,7 @@ _PUBLIC = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_UNIT = re.compile(rf"\s?{part('unit')}\b", re.IGNORECASE)
 _LEADS_TO = r"(?:\W{1,3}(?:is|was|as|me|us|on|at)){0,2}\W{0,3}$"
 _NUMBER_OF = re.compile(rf"(?:\b(?:number|id|no|card|account|acct|{part('telephone')})\b|\#){_LEADS_TO}", re.IGNORECASE)
 _NAME_OF = re.compile(rf"\b(?:{part('platform')}|{part('account')}|user|u/){_LEADS_TO}", re.IGNORECASE)
@@ -53,7 +56,9 @@ def set_aside(text: str) -> tuple[str, list[str]]:
         before = match.string[max(0, match.start() - 20) : match.start()]
         if _NAME_OF.search(before):
             return match[0]
-        if match["series"] and (_NUMBER_OF.search(before) or not _measured(match["series"])):
+        if match["series"] and (
+            _NUMBER_OF.search(before) or not (_measured(match["series"]) or _UNIT.match(match.string, match.end()))
+        ):
             return match[0]
         kept.append(match[0])
         return chr(_FIRST + len(kept) - 1)

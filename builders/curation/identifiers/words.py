@@ -66,6 +66,17 @@ def is_no_name(word: str) -> bool:
     return folded in listed("none") or plain(folded) in listed("none")
 
 
+def is_word(name: str) -> bool:
+    """Whether a user name is an ordinary or medical word, and not also somebody's name.
+
+    >>> is_word("Anxiety"), is_word("metformin"), is_word("Hope"), is_word("kate"), is_word("quiet_harbour_81")
+    (True, True, False, False, False)
+    """
+    return (is_no_name(name) or is_medical(name.casefold())) and not any(
+        plain(name) in listed(kind) for kind in ("first", "last", "word")
+    )
+
+
 @cache
 def is_medical(word: str) -> bool:
     """Whether a word is medical by its ending, or by being written in capitals only.

@@ -75,6 +75,14 @@ from tests.parts.planted import FOLDER, Post, medical, posts
         ("I'm on telegram as bogdan, write", "I'm on telegram as [user], write", {"user": 1}),
         ("hit me up at lungfish.77", "hit me up at [user]", {"user": 1}),
         ("CK 415 555 0132", "CK [phone]", {"phone": 1}),
+        ("WhatsApp me: 98765 43210, thanks", "WhatsApp me: [phone], thanks", {"phone": 1}),
+        ("Viber: 601234 567 or Telegram me: 12345 678901", "Viber: [phone] or Telegram me: [phone]", {"phone": 2}),
+        ("Kik me 4155 550 132", "Kik me [phone]", {"phone": 1}),
+        ("snap: 4jane55", "snap: [user]", {"user": 1}),
+        ("0113 496 0000 ext. 12 or 020 7946 0958 x1234", "[phone] or [phone]", {"phone": 2}),
+        ("the ward, ext 4471", "the ward, [phone]", {"phone": 1}),
+        ("j.smith@gmail,com or x@gmailcom", "[email] or [email]", {"email": 2}),
+        ("x@outlook com, jane@gmail and jane@clinic,org", "[email], [email] and [email]", {"email": 3}),
         ("call me on 312 345 298 410", "call me on [phone]", {"phone": 1}),
         ("rs12345@example.com or my insta is rs12345", "[email] or my insta is [user]", {"email": 1, "user": 1}),
         ("look for DrakeFan on discord", "look for [user] on discord", {"user": 1}),
@@ -186,6 +194,10 @@ def test_what_the_rules_are_known_to_miss_and_to_take_by_mistake() -> None:
     [
         "I saw the Dr. White spots came, and Brown urine. I told my doctor. Will it last?",
         "The Thomas test, a Thomas splint, Brown-Séquard syndrome, GERD (also known as GERD), 47,XXX, is",
+        "I take 2 x 500 mg paracetamol, metformin 2 x 850 and ran 4 x 100 m, knee extension 120 degrees",
+        "glucose 101 99 110 140 98 130 mg/dl, levels: 101 99 110 140, bp 120/80 130/85 110/75",
+        "sugars 98, 101, 97 and then pulse 61 72 88 104, 61 99 72 101 bpm",
+        "on messenger in the last 3 weeks, snap 500 mg, cramps @ night, com or not",
         "My glasses: -2.25 -0.50 x 180, +1.75/-0.25 x 90",
         "I'm 110 and 5'2. Jack Daniels, Captain Morgan, Dr Pepper, Ben & Jerry's, Dr. Scholl's insoles",
         "I have M. Basedow, diagnosed with M. Wilson; M. Scheuermann too",
@@ -248,6 +260,13 @@ def test_facts_stay(text: str) -> None:
 def test_user_names_are_removed_everywhere() -> None:
     found = scrub("Quiet_Harbour_81 here, as u/quiet_harbour_81 said; harbour stays", ["quiet_harbour_81"])
     assert found.text == "[user] here, as [user] said; harbour stays"
+
+
+def test_a_word_stays_though_somebody_is_called_so() -> None:
+    """All that a person said about "anxiety" was gone, since another was named so."""
+    said = "My anxiety is worse, the doctor said; metformin helps. @doctor and u/Anxiety, thanks; Kate too"
+    expected = "My anxiety is worse, the doctor said; metformin helps. [user] and [user], thanks; [user] too"
+    assert scrub(said, ["Anxiety", "doctor", "metformin", "kate"]).text == expected
 
 
 @settings(max_examples=60)
