@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from loaders.english import other_language
+from loaders.english import other_language, surely_another
 from loaders.files.bundled import bundled
 
 MIN_TURNS = 8
@@ -156,7 +156,9 @@ def refusal_of_words(post: Post, comments: Sequence[Comment]) -> tuple[str, str]
     said = [comment.text for comment in comments if comment.author == post.author]
     if any((stated_age(text, head=0) or ADULT) < ADULT for text in said):
         return _MINOR
-    if other_language(" ".join([post.title, post.text, *said])):
+    told = [f"{post.title}\n{post.text}", *said]
+    # Each by itself: a post in German would pass among English replies.
+    if other_language(" ".join(told)) or any(map(surely_another, told)):
         return "not in English", "the rules that find identifiers read English"
     return None
 

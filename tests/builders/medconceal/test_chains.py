@@ -137,6 +137,45 @@ def test_a_thread_in_another_language_is_refused() -> None:
     assert refusal_of_words(replace(POST, text="43F, 70 kg, levothyroxine. I am tired all day."), talk(8)) is None
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Ich habe seit drei Wochen starke Schmerzen im Rücken und der Arzt sagt, dass es nur Stress ist. Was tun?",
+        "J'ai mal au dos depuis trois semaines et le médecin dit que c'est le stress. Que dois-je faire si ça dure ?",
+        "Ho mal di schiena da tre settimane e il medico dice che è solo stress. Cosa devo fare se non va meglio?",
+        "Heb al drie weken pijn in mijn rug en de dokter zegt dat het stress is. Wat moet ik doen?",
+        "Od trzech tygodni boli mnie kręgosłup, a lekarz mówi, że to stres. Co mam robić, jak nie jest lepiej?",
+        "背中が三週間ずっと痛くて、医者はストレスだと言います。どうすればいいですか。",
+        "我的背痛了三个星期，医生说是压力造成的，我应该怎么办？",
+        "ปวดหลังมาสามสัปดาห์แล้ว หมอบอกว่าเป็นความเครียด ควรทำอย่างไรดี",
+    ],
+)
+def test_a_text_in_another_language_does_not_hide_among_english_ones(told: str) -> None:
+    """All texts were judged together, and by words, of which some scripts have few."""
+    english = "Thank you, I will ask them about that and then I will let you know what they have said to me. " * 6
+    answers = [replace(one, text=english) for one in talk(8)]
+    refused = ("not in English", "the rules that find identifiers read English")
+    assert refusal_of_words(replace(POST, text=english), answers) is None
+    assert refusal_of_words(replace(POST, text=told), answers) == refused
+    own = next(at for at, one in enumerate(answers) if one.author == POST.author)
+    answers[own] = replace(answers[own], text=told)
+    assert refusal_of_words(replace(POST, text=english), answers) == refused
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Current meds: lisinopril 10 mg once daily, metformin 500 mg twice daily, aspirin 81 mg, iron, 2000 IU D, PPI.",
+        "41F, 5'4, 150 lbs. Chest pain, palpitations, dizziness. ECG normal, troponin negative, Holter normal.",
+        "La Jolla, Los Angeles: de Quervain, café au lait spots, a bloc resection, then 20 mg po with food, ad lib.",
+    ],
+)
+def test_a_list_of_tablets_is_english(told: str) -> None:
+    english = "Thank you, I will ask them about that and then I will let you know what they have said to me. " * 6
+    said = [replace(one, text=told) for one in talk(2)]
+    assert refusal_of_words(replace(POST, text=english), said) is None
+
+
 def test_bots() -> None:
     assert all(is_bot(name) for name in ("AutoModerator", "some-bot", "FactBot", "bot_9"))
     assert not any(is_bot(name) for name in ("abbott", "Bottle", "robotics_fan"))
