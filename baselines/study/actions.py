@@ -143,13 +143,16 @@ def after(connection: Connection, site: Site, slot: at.Slot, form: Form) -> None
     at.close(connection, site.keys, slot, who.read_survey(AFTER_TALK, form), site.clock())
 
 
-def after_late(connection: Connection, site: Site, person: str, form: Form) -> None:
-    """The short survey of an item that was closed without it, since nobody had come back in time."""
+def after_late(connection: Connection, site: Site, person: str, form: Form) -> bool:
+    """The short survey of an item that was closed without it, since nobody had come back in time; returns whether it
+    was stored."""
     late = at.without_survey(connection, person, first_text(form, "here"))
     if late is not None:
         with suppress(FormError):  # there is no page any more on which it could be mended
             given = who.read_survey(AFTER_TALK, form)
             at.keep_survey(connection, site.keys, late, given, site.clock())
+            return True
+    return False
 
 
 STAGES: dict[str, Action] = {

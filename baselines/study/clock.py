@@ -1,8 +1,8 @@
 """The clock of a talk across server downtime: it resumes at what the person was last shown, to the second.
 
 The clock is computed from stored instants (`Slot.spent`). When a server starts, nobody knows how long there was none:
-all running clocks are stopped as of the last heartbeat (`stand`), and each resumes with its person's first request
-(`go_on`). A clock then resumes from what the last page that reached the browser showed. The browser itself reports
+all clocks are stopped as of the last heartbeat (`stand`), also those that would start with a reply, and each resumes
+with its person's first request (`go_on`), from what the last page that reached the browser showed. The browser reports
 that, in a cookie that came with the page (`shown`): the server can only store something before or after it sends a
 page, which is not the moment in which the page arrives, and a kill can fall in between. Without the cookie, in another
 browser, the last heartbeat counts. A cookie is believed only at that moment and for the talk that it came with; it
@@ -47,14 +47,19 @@ def _last_shown(slot: Slot, cookie: str | None) -> float | None:
 
 
 def stand(connection: Connection, beat: float) -> None:
-    """No server has run since `beat`: running clocks stop as of then, until their people are back."""
-    connection.execute(update(slots).where(slots.c.since.is_not(None), slots.c.stood.is_(None)).values(stood=beat))
+    """No server has run since `beat`: clocks stop as of then, until their people are back. That of a talk that
+    waits for a reply would start with the reply, with nobody there."""
+    going = slots.c.since.is_not(None) | (slots.c.step == "talk")
+    connection.execute(update(slots).where(going, slots.c.stood.is_(None)).values(stood=beat))
 
 
 def go_on(connection: Connection, slot: Slot, cookie: str | None, now: float) -> Slot:
     """The slot, with its clock running again from what the person was shown; unchanged if it was not stopped."""
     if slot.stood is None:
         return slot
+    if slot.preparing:  # its clock starts with the reply
+        connection.execute(update(slots).where(slots.c.id == slot.id).values(stood=None))
+        return slot_of(connection, slot.id)
     told, spent = _last_shown(slot, cookie), slot.spent(now)
     if told is not None:
         spent = min(max(slot.used, told), spent + SILENT)

@@ -39,7 +39,7 @@ CLOCK = "__Host-clock"
 """The cookie in which a browser stores what the clock last showed."""
 _COORDINATES = "If you coordinate the study, your page is at /coordinator."
 """At the address that `serve` prints; the page itself says how to sign in."""
-_ANSWERS = ("consent", "survey", "practice", "comprehension", "findings", "work")
+_ANSWERS = ("consent", "survey", "practice", "comprehension", "say", "findings", "work", "after")
 """Forms whose answers nobody should take for stored that come from an earlier page: of another tab, or by Back."""
 
 
@@ -311,13 +311,13 @@ def _posts(app: FastAPI, server: Server) -> None:
         return HTMLResponse(views.stop_page(site, session, views.Place(person)))
 
     def do(request: Request, form: Form) -> Response:
-        what, page, last = request.path_params["what"], None, None
+        what, page, last, late = request.path_params["what"], None, None, False
         with site.store.writing() as connection:
             session, name = server.person(connection, request, form)
             place = views.place_of(connection, site, name, request.cookies.get(CLOCK))
-            late = what in _ANSWERS and form.get("here") != [place.here] and place.person.stage not in ENDED
             try:
-                _do(connection, site, place, what, form)
+                taken = _do(connection, site, place, what, form)
+                late = not taken and what in _ANSWERS and place.person.stage not in ENDED
                 if late:
                     page = views.page_of(connection, site, session, replace(place, late=True))
                 elif what != "say":  # which ends no item
@@ -344,21 +344,31 @@ def _posts(app: FastAPI, server: Server) -> None:
     server.posted(app, "/do/{what}", do, back="/")
 
 
-def _do(connection: Connection, site: Site, place: views.Place, name: str, form: Form) -> None:
-    """What a form does; nothing if it was made for another page. Raises FormError."""
+def _do(connection: Connection, site: Site, place: views.Place, name: str, form: Form) -> bool:
+    """What a form does; returns False if nothing came of it, as it was made for another page. Raises FormError."""
     if name == "leave":
         if place.person.stage not in ENDED:
             leave(connection, site, place, form)
-        return
+        return True
     if name not in ACTIONS:
         raise Refused(404, "There is nothing here", NOT_IN)
     if form.get("here") == [place.here]:
         act(connection, site, place, name, form)
-    else:
-        # A message that comes too late is not lost: it is put into the field of the next page.
-        slot, text = place.slot, first_text(form, "text")
-        late = name == "say" and slot is not None and slot.step == "talk" and text
-        if late and slot is not None and not at.is_said(connection, slot, sender(form)):
-            at.keep_draft(connection, site.keys, slot, {"text": [text]}, site.clock())
-        if name == "after" and place.person.stage not in ENDED:
-            after_late(connection, site, place.person.id, form)
+        return True
+    if name == "say":
+        return _said_late(connection, site, place, form)
+    return name == "after" and place.person.stage not in ENDED and after_late(connection, site, place.person.id, form)
+
+
+def _said_late(connection: Connection, site: Site, place: views.Place, form: Form) -> bool:
+    """Whether a message for another page is not lost: it is stored already, as one that is sent again, or is put into
+    the field of the conversation, if that goes on."""
+    slot, text = place.slot, first_text(form, "text")
+    talk = first_text(form, "here").partition(".")[0]
+    mine = (one for one in at.slots_of(connection, place.person.id) if str(one.id) == talk)
+    if not text or any(at.is_said(connection, one, sender(form)) for one in mine):
+        return True
+    if slot is None or slot.step != "talk":
+        return False
+    at.keep_draft(connection, site.keys, slot, {"text": [text]}, site.clock())
+    return True

@@ -257,6 +257,7 @@ if (talk) {
           at("say").replaceWith(document.adoptNode(again));
           words().value = field.value;
         }
+        else if (answer.status === 409) { event.target.elements.client.value = client; event.target.submit(); } // too late: the next page says so
         else if (answer.status === 429) say("Too many requests. Please wait a minute, then send again.", true);
         else if (answer.status >= 500) throw new Error("the server could not");
         else location.assign("/");

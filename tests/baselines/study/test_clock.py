@@ -76,6 +76,29 @@ def test_what_a_browser_may_say(cookie: str | None, spent: float, site: Site) ->
         assert [going.spent(BACK + later) for later in (0.0, 7.0)] == [spent, spent + 7.0]  # and it goes on at once
 
 
+@pytest.mark.parametrize("back_first", [False, True])
+def test_the_clock_of_a_talk_that_waits_for_a_reply_waits_for_its_person_too(back_first: bool, site: Site) -> None:
+    """It ran from the reply, that came with the start of the server, and nobody was there."""
+
+    def slot() -> at.Slot:
+        return at.slot_of(connection, 1)
+
+    with site.store.writing() as connection:
+        assert at.say(connection, site.keys, slot(), site.study.design, "page 0", "And then?", SHOWN)
+        cookie = clock.shown(slot(), SHOWN)
+        clock.stand(connection, BEAT)
+        if back_first:
+            clock.go_on(connection, slot(), cookie, BACK)
+            assert slot().preparing and slot().spent(BACK + 90) == 50.25
+        at.reply(connection, site.keys, slot(), "Yes.", BACK + 100)
+        if not back_first:
+            assert slot().spent(BACK + 1_000) == 50.25 and not slot().is_up(BACK + 1_000, 0.0)
+            clock.go_on(connection, slot(), cookie, BACK + 1_000)
+            assert slot().spent(BACK + 1_007) == 57.25
+        else:
+            assert slot().spent(BACK + 107) == 57.25
+
+
 def test_who_does_not_come_back_keeps_no_case(site: Site) -> None:
     design: Design = replace(site.study.design, lease=60.0)
     with site.store.writing() as connection:
