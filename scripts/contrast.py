@@ -15,7 +15,7 @@ import typer
 from baselines.dialogue.played import PlayedCase, read_played
 from baselines.medconceal.comparisons import Comparison, best_of, compare_cases, results
 from baselines.medconceal.judgement import JudgedEpisode
-from baselines.medconceal.tables import setting_name
+from baselines.medconceal.tables import common_setting
 from baselines.medconceal.validity import reasons
 from baselines.medlaybench_v import differences as captions
 from baselines.results.comparison import FinishedRun, check_same_data, read_runs
@@ -282,7 +282,7 @@ def _concealment(
             seeds={"bootstrap": seed},
             stand_in=because(*(run.record.stand_in for run in read)),
         )
-        setting = setting_name(others[0][1][0].episode)
+        setting = common_setting([one.episode for one in others[0][1]])
         made = results(found, record, first[0].episode, reference=reference, other=other, setting=setting, also=also)
         finish(out, made, printed=False)
 

@@ -232,13 +232,15 @@ def hidden_of(profile: PatientProfile) -> tuple[HiddenConcern, ...]:
 class Encounter:
     """Who in a study had the dialogue, by a pseudonym, and when each turn was sent and its reply shown.
 
-    Times are seconds from the start of the encounter, one per turn; empty if nobody recorded them.
+    Times are seconds from the start of the encounter, one per turn; empty if nobody recorded them. `allowed` are the
+    seconds that the person had; None without a limit, and in a file that does not say.
     """
 
     participant: str
     encounter: str
     sent: tuple[float, ...] = ()
     shown: tuple[float, ...] = ()
+    allowed: Annotated[float | None, GROWN] = None
 
 
 @dataclass(frozen=True, slots=True)

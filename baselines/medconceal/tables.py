@@ -28,8 +28,10 @@ _CONVERSATION = ("Values Det.", "Values recognised by the clinician", "Early Ope
 _MAIN: dict[Task, str] = {"confirmation": "Table 1", "intervention": "Table 3"}
 _TALK: dict[Task, str] = {"confirmation": "Table 2", "intervention": "Table 4"}
 _LENGTH = "Average dialogue length"
-HUMANS, LIMITED, OWN_WORDS = "Human", "Human (10-minute limit)", "Human summary"
+HUMANS, OWN_WORDS = "Human", "Human summary"
 """Settings of dialogues that people had; in Table 1 the paper names them by who wrote the findings."""
+LIMITED = f"{HUMANS} (10-minute limit)"
+"""The paper's setting of people; with another limit they are beside no number of it."""
 SHOWN_ANYWAY = (
     *(check.name for check in checks([])),
     "Leaking drafts of the patient",
@@ -60,17 +62,14 @@ def results(
     say why have a value. Raises InputError for episodes of two settings.
     """
     episodes = [case.episode for case in judged]
-    settings = {setting_name(episode) for episode in episodes}
-    if settings == {HUMANS, LIMITED}:
-        settings = {HUMANS}
-    if len(settings) != 1:
-        raise InputError("episodes", found=f"settings {', '.join(sorted(settings))}", expected="one setting a run")
-    setting = settings.pop()
+    setting = common_setting(episodes)
     task = episodes[0].task
     cases = len({episode.case_id for episode in episodes})
     found = [_result(measure, task, setting, row, cases, record, seed) for measure in measures(judged)]
-    if setting in (HUMANS, LIMITED):
-        found = [replace(one, setting=summary) if one.table == "Table 1" else one for one in found]
+    if setting.startswith(HUMANS):
+        # Who had another time than the paper's people is in no row of theirs, whoever wrote the findings.
+        named = summary if setting in (HUMANS, LIMITED) else summary + setting.removeprefix(HUMANS)
+        found = [replace(one, setting=named) if one.table == "Table 1" else one for one in found]
     invalid = reasons(episodes)
     told = [_withheld(one, invalid) if invalid else one for one in found]
     return [*told, _not_played(found[0], lost, lost + len(judged))] if lost else told
@@ -110,10 +109,23 @@ def clinician_name(model: str) -> str:
 def setting_name(episode: Episode) -> str:
     """The setting as the paper's tables call it."""
     if episode.encounter is not None:
-        return LIMITED if episode.mode == "timed" else HUMANS
+        allowed = episode.encounter.allowed
+        if episode.mode != "timed":
+            return HUMANS
+        return f"{HUMANS} ({f'{allowed / 60:g}-minute' if allowed else 'unknown'} limit)"
     if episode.mode == "transcript":  # of an earlier run, which did not say whose
         return "Transcripts"
     return f"Adaptive ({episode.turn_limit}-turn cap)" if episode.mode == "adaptive" else f"{episode.turn_limit}-turn"
+
+
+def common_setting(episodes: Sequence[Episode]) -> str:
+    """The setting of all episodes; people may have had different limits. Raises InputError for two settings."""
+    settings = {setting_name(episode) for episode in episodes}
+    if len(settings) > 1 and all(name.startswith(HUMANS) for name in settings):
+        return f"{HUMANS} (different limits)"
+    if len(settings) != 1:
+        raise InputError("episodes", found=f"settings {', '.join(sorted(settings))}", expected="one setting a run")
+    return settings.pop()
 
 
 def _result(measure: Measure, task: Task, setting: str, row: str, cases: int, record: RunRecord, seed: int) -> Result:
@@ -140,4 +152,4 @@ def curves(episodes: Sequence[Episode]) -> dict[str, Any]:
     shares = {"revealed": curve(episodes)}
     if task == "intervention":
         shares["addressed"] = curve(episodes, addressed=True)
-    return {"task": task, "setting": setting_name(episodes[0]), "cases": len(episodes), "curves": shares}
+    return {"task": task, "setting": common_setting(episodes), "cases": len(episodes), "curves": shares}

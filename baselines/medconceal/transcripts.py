@@ -109,6 +109,7 @@ class _Line:
     trace: Annotated[Episode | None, _ABSENT] = None
     models: Annotated[Mapping[str, str], GROWN] = field(default_factory=dict)
     stand_in: Annotated[str | None, _ABSENT] = None
+    allowed: Annotated[float | None, _ABSENT, Field(gt=0)] = None
 
 
 def transcript_game(
@@ -219,12 +220,14 @@ def read_transcripts(path: Path, profiles: Sequence[PatientProfile]) -> Transcri
 
 def traced(people: Transcripts, dialogues: Sequence[Transcript]) -> dict[str, Any]:
     """What a run's record says about dialogues of people: whose trace is scored, who made it, who is left out."""
+    had = {dialogue.who.allowed for dialogue in dialogues}
     made = sorted({played for dialogue in dialogues for played in dialogue.models.items()})
     computed = sum(dialogue.computed for dialogue in dialogues)
     return {
         "traces": {"recorded": len(dialogues) - computed, "computed": computed},
         "traces_made_by": {role: [name for _, name in named] for role, named in groupby(made, key=itemgetter(0))},
         "left_out": dict(people.left_out),
+        "minutes": [None if one is None else one / 60 for one in sorted(had, key=lambda one: one or 0.0)],
         "participants": len({dialogue.who.participant for dialogue in dialogues}),
     }
 
@@ -255,6 +258,7 @@ def line_of(episode: Episode, who: Encounter, models: Mapping[str, str] | None =
             findings=None if episode.findings is None else episode.findings.items,
             trace=replace(public(episode), findings=None, encounter=None),
             models=dict(models or {}),
+            allowed=who.allowed,
         )
     )
 
@@ -295,7 +299,7 @@ def _transcript(value: object, where: str, profiles: Mapping[str, PatientProfile
         task=told.task,
         turns=tuple((turn.clinician, turn.patient) for turn in told.turns),
         findings=_findings(told, where),
-        who=Encounter(told.participant, told.encounter, *_times(told.turns, where)),
+        who=Encounter(told.participant, told.encounter, *_times(told.turns, where), told.allowed),
         stopped=stopped or "transcript_end",
         models=told.models,
         stand_in=told.stand_in,

@@ -10,7 +10,7 @@ from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.matching import match
 from baselines.medconceal.metrics import curve
 from baselines.medconceal.record import ADDRESSED, REVEALED, Episode
-from baselines.medconceal.tables import GROUPS, setting_name
+from baselines.medconceal.tables import GROUPS, common_setting, setting_name
 from baselines.report.dialogues import PlayedRun, played
 from baselines.report.drawing import Curve, Event, over_turns
 from baselines.report.rows import Explored, Row, Said, Told
@@ -44,7 +44,7 @@ def _view(played_run: PlayedRun[JudgedEpisode]) -> dict[str, Any]:
     run, rows = played_run.run, played_run.rows
     episodes = [row.record.episode for row in rows if row.record is not None]
     task = GROUPS[episodes[0].task] if episodes else run.record.baseline
-    setting = setting_name(episodes[0]) if episodes else "no dialogue"
+    setting = common_setting(episodes) if episodes else "no dialogue"
     problems = {
         "not scored": sum(row.problem is not None for row in rows),
         UNREAD: sum(one.findings is not None and one.findings.unread for one in episodes),

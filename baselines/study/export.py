@@ -70,7 +70,7 @@ def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
         flags = flagged(connection, keys, everybody)
         kept = [person for person in everybody if person.stage != "erased"]
         persons = [_person(connection, keys, study, person, flags.get(person.id, [])) for person in kept]
-        times = list(_times(connection, keys, kept))
+        times = list(_times(connection, keys, kept, float(known.get("beat", 0))))
         again = requests.sent_again(connection)
         fixed = replaced.counted(connection)
     written: list[Path] = []
@@ -153,7 +153,7 @@ def _line(connection: Connection, keys: Keys, slot: at.Slot, models: Mapping[str
         episode = from_json(Episode, keys.open(slot.person, sealed).encode(), f"slot {slot.id}")
         if any(later.at < sooner.at for sooner, later in pairwise(said)):  # the machine's clock was set back
             sent = shown = ()
-        return line_of(episode, Encounter(slot.person, f"E{slot.id}", sent, shown), models)
+        return line_of(episode, Encounter(slot.person, f"E{slot.id}", sent, shown, slot.allowed), models)
     replies = [one.text for one in said if one.who == at.PATIENT]
     words = [one.text for one in said if one.who == at.CLINICIAN]
     turns = [
@@ -186,7 +186,8 @@ def _person(
     }
 
 
-def _times(connection: Connection, keys: Keys, people: Iterable[who.Person]) -> Iterable[dict[str, Any]]:
+def _times(connection: Connection, keys: Keys, people: Iterable[who.Person], beat: float) -> Iterable[dict[str, Any]]:
+    """The rows of items.csv; what is under way has taken the time until `beat`, when a server last ran."""
     for person in people:
         for slot in at.slots_of(connection, person.id):
             fixed = replaced.counted(connection, slot.id)
@@ -194,6 +195,7 @@ def _times(connection: Connection, keys: Keys, people: Iterable[who.Person]) -> 
                 after = keys.open_json(person.id, at.sealed_of(connection, slot)["after"]) or {}
             except Erased:
                 after = {}
+            spent = min(slot.spent(beat), slot.allowed) if slot.step == "talk" else slot.spent(beat)
             yield {
                 "participant": person.id,
                 "position": slot.position + 1,
@@ -202,7 +204,7 @@ def _times(connection: Connection, keys: Keys, people: Iterable[who.Person]) -> 
                 "repeat": int(slot.repeat),
                 "state": slot.step,
                 "ended_by": slot.why or "",
-                "seconds": round(slot.used, 1),
+                "seconds": round(spent, 1),
                 "allowed_seconds": round(slot.allowed, 1),
                 "turns": slot.turns if slot.talks else "",
                 "replaced": fixed.replaced if fixed.of else "",

@@ -190,7 +190,7 @@ def run_task(task: Task, options: Scored) -> None:
             **rules_of(game),
             **facts_of({policy.digest: policy} if computed else made),
             "policy_fitted_elsewhere": elsewhere,
-            "cases": played.cases,
+            "cases": len({judged.episode.case_id for judged in played.records}),  # people may share one
             "epochs": options.epochs,
             "transcripts": people is not None,
             **({} if options.transcripts is None else {"transcripts_digest": digest_of(options.transcripts)}),

@@ -23,8 +23,9 @@ from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.metrics import Measure, measures
 from baselines.medconceal.policy import DEFAULT, PAPER
 from baselines.medconceal.record import Encounter, Episode
-from baselines.medconceal.transcripts import line_of, read_transcripts, transcript_game, written_lines
-from baselines.results.run import read_run
+from baselines.medconceal.tables import results
+from baselines.medconceal.transcripts import line_of, read_transcripts, traced, transcript_game, written_lines
+from baselines.results.run import DataUsed, RunRecord, read_run
 from builders.medconceal.compose import composed
 from builders.samples import medconceal as bundled
 from loaders.errors import InputError
@@ -33,6 +34,7 @@ from loaders.medconceal import CATEGORIES, TASKS, Task
 from scripts.cli import execute
 
 CASES = bundled.profiles()[:6]
+RECORD = RunRecord(baseline="confirmation", data=DataUsed("medconceal", "test", None, "0"))
 
 
 @cache
@@ -277,7 +279,7 @@ def test_a_writer_makes_the_other_human_row(
     patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Measure, "interval", partialmethod(Measure.interval, resamples=100))  # not what is looked at
-    file = a_file(tmp_path, *(a_line(replace(one, mode="timed")) for one in lived("expert")))
+    file = a_file(tmp_path, *(a_line(replace(one, mode="timed"), allowed=600.0) for one in lived("expert")))
     told = [str(patients), "--transcripts", str(file), "--judge", "rules", "--bare"]
     assert execute(["run", "confirmation", *told, "-o", str(tmp_path / "own")]) == 0
     writer = ["--writer", "scripted/plan-repeater"]
@@ -299,6 +301,47 @@ def test_a_writer_makes_the_other_human_row(
     assert execute(["rescore", str(tmp_path / "written"), "-o", str(tmp_path / "rescored")]) == 0
     again = {(one.table, one.column): one.setting for one in read_run(tmp_path / "rescored")[1]}
     assert again["Table 1", "Fine F1"] == "scripted/plan-repeater summary"
+
+
+@pytest.mark.parametrize(
+    ("allowed", "setting", "findings"),
+    [
+        ((600.0, 600.0), "Human (10-minute limit)", "Human summary"),
+        ((90.0, 90.0), "Human (1.5-minute limit)", "Human summary (1.5-minute limit)"),
+        ((600.0, 900.0), "Human (different limits)", "Human summary (different limits)"),
+        ((None, None), "Human (unknown limit)", "Human summary (unknown limit)"),
+    ],
+)
+def test_people_with_another_limit_are_in_no_row_of_the_papers(
+    allowed: tuple[float | None, ...], setting: str, findings: str, tmp_path: Path
+) -> None:
+    """Every study had the name of the published row, also one of 90 seconds."""
+    told = {} if allowed[0] is None else {"allowed": allowed}
+    lines = [
+        a_line(replace(one, mode="timed"), f"P{at}", **{name: value[at] for name, value in told.items()})
+        for at, one in enumerate(lived("expert")[:2])
+    ]
+    dialogues = read_transcripts(a_file(tmp_path, *lines), CASES)
+    game = transcript_game("confirmation", evaluator=None)
+    played = play_run(game, dialogues.dialogues, {}, tmp_path / "again", bare=True).records
+    judged = [JudgedEpisode(one, judge(one)) for one in played]
+    found = {one.table: one.setting for one in results(judged, RECORD, row="people")}
+    assert found["Table 2"] == setting and found["Table 1"] == findings
+    minutes = [None if one is None else one / 60 for one in sorted(set(allowed), key=lambda one: one or 0)]
+    assert traced(dialogues, dialogues.dialogues)["minutes"] == minutes
+
+
+def test_a_limit_is_a_time(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="allowed"):
+        read_transcripts(a_file(tmp_path, a_line(lived()[0], allowed=-1.0)), CASES)
+
+
+def test_cases_that_people_share_count_once(patients: Path, tmp_path: Path) -> None:
+    """A study of six cases had as many as the paper, if enough people talked."""
+    lines = [a_line(one, person) for person in ("P1", "P2") for one in lived()[:2]]
+    told = [str(patients), "--transcripts", str(a_file(tmp_path, *lines)), "--judge", "rules", "--bare"]
+    assert execute(["run", "confirmation", *told, "-o", str(tmp_path / "run")]) == 0
+    assert read_run(tmp_path / "run")[0].options["cases"] == 2
 
 
 def test_an_invalid_run_is_not_contrasted_and_rescoring_ends_as_it_ended(

@@ -25,6 +25,7 @@ from baselines.study.export import export
 from baselines.study.keys import Keys
 from baselines.study.seat import Seat, Talk
 from baselines.study.site import cost
+from baselines.study.store import set_fact
 from baselines.study.tables import answers, messages, slots
 from baselines.study.talks import Talks
 from builders.samples.medconceal.cases import profiles
@@ -177,6 +178,48 @@ def test_a_message_is_kept_once_and_words_from_another_page_are_not_lost(tmp_pat
         assert forged.status_code == 403 and len(said(site)) == 2
         person.look()
         assert person.client.post("/do/finish", data=person.form("say")).status_code == 422  # after five messages
+
+
+_EARLIER = "What you just sent was for an earlier page"
+
+
+def test_what_comes_after_a_conversation_was_finished_elsewhere_is_said_to_change_nothing(tmp_path: Path) -> None:
+    """A message and a second short survey vanished, and the next page came as if they had been taken."""
+    site = talking(tmp_path, per_person=2)
+    with visiting(site) as client:
+        person = at_work(client, links(site)[0])
+        for words in TURNS[:4]:
+            person.say(words)
+        fifth = person.form("say")
+        person.do("say", form=fifth, text=TURNS[4])
+        person.wait()
+        other_tab = person.form("say")
+        person.do("finish")
+        late = person.do("say", form=other_tab, text="From the other tab.")
+        assert late.status_code == 409 and _EARLIER in late.text and "What was not said" in person.title
+        again = person.do("say", form=fifth, text=TURNS[4])  # one that was stored, sent again
+        assert again.status_code == 200 and _EARLIER not in again.text
+        person.do("findings", none="yes")
+        survey = person.form("after")
+        assert _EARLIER not in person.do("after", form=survey, difficulty="2", realism="3", tools="None").text
+        second = person.do("after", form=survey, difficulty="3", realism="3", tools="None")
+        assert second.status_code == 409 and _EARLIER in second.text and person.title == "The chart"
+        assert [one.who for one in said(site)].count("clinician") == 5
+
+
+def test_an_export_says_how_long_an_item_under_way_has_taken(tmp_path: Path) -> None:
+    """It said 0.0 until the first message."""
+    clock = Clock()
+    site = talking(tmp_path / "s", per_person=1, clock=clock)
+    with visiting(site) as client:
+        at_work(client, links(site)[0])
+        for seconds, name in ((42, "early"), (900, "late")):
+            clock.now += seconds
+            with site.store.writing() as connection:
+                set_fact(connection, "beat", repr(clock.now))
+            export(site.study, site.store, site.keys, tmp_path / name)
+    taken = [next(csv.DictReader((tmp_path / name / "items.csv").open()))["seconds"] for name in ("early", "late")]
+    assert taken == ["42.0", "600.0"]  # never more than was granted
 
 
 def test_the_clock_stops_while_the_patient_answers_and_while_no_server_runs(tmp_path: Path) -> None:
