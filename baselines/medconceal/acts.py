@@ -189,16 +189,32 @@ def _kind(sentence: str) -> str:
     if any(pattern.search(sentence) for pattern in _tables()["scorn"]):
         return "tells"
     plain = _bare(sentence.strip())
-    if any(_SAYS[kind].search(plain) for kind in ("tell", "indirect", "some")):
+    if _invites(plain) or _SAYS["indirect"].search(plain):
         return "open"
+    if _tells_a_fact(plain):
+        return "fact"
     if _SAYS["suggests"].search(plain):
         return "tells"
     if asks(sentence):
         clauses = [_bare(part) for part in _ASKING_CLAUSE.split(plain) if part.strip()] or [plain]
-        facts = [clause for clause in clauses if _SAYS["fact"].match(clause)]
-        if any(_SAYS["tell"].match(clause) or _SAYS["open"].match(clause) for clause in clauses if clause not in facts):
+        if any(map(_invites, clauses)):
+            return "open"
+        facts = [clause for clause in clauses if _SAYS["fact"].match(clause) or _tells_a_fact(clause)]
+        if any(_SAYS["open"].match(clause) for clause in clauses if clause not in facts):
             return "open"
         if facts or not _SAYS["open"].search(plain):
             return "checks" if _SAYS["checks"].search(plain) else "fact"
         return "open"
     return "order" if _SAYS["order"].match(plain) else "tells"
+
+
+def _invites(clause: str) -> bool:
+    """Whether a clause invites to tell by its verb, or by a narrow question that nobody answers with a bare yes."""
+    asked = _SAYS["to_me"].sub("", clause)
+    return bool(_SAYS["some"].match(asked) or (_SAYS["tell"].match(clause) and not _tells_a_fact(clause)))
+
+
+def _tells_a_fact(clause: str) -> bool:
+    """Whether a clause bids the patient tell a fact: "Tell me where it hurts"."""
+    lead = _SAYS["to_me"].match(clause)
+    return bool(lead and _SAYS["fact"].match(clause[lead.end() :]))

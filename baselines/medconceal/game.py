@@ -48,7 +48,7 @@ from loaders.models.asking import said_by
 from loaders.models.messages import Decoding, Message
 from loaders.models.prompts import Prompts
 
-FORMAT = 10
+FORMAT = 11
 """Version of the rules: raise it when the code changes them in a way that no setting shows."""
 
 FIRST_STOP = 5

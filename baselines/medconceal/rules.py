@@ -46,6 +46,9 @@ shuts a patient down, and words that are demanded or threatened for leave no ope
 # its acts.
 _ACTED = {"ER": 0.7, "PA": 0.7, "CE": 0.7, "SP": 0.7, "CM": 1.0, "PS": 0.7}
 _DEAF = 0.3  # the manner of somebody who does not listen at all
+# Who acknowledges a feeling is empathic, however little else the turn does (MC-G21), unless the same turn hurts.
+_ACKNOWLEDGED = 0.5
+_HURTS = ("judge", "brush", "push", "scorn", "coerce", "blame", "threat")
 _PASSED_OVER = 0.05  # penalty for words that take up nothing of what was just said
 # Manner belongs to the clinician, not to one turn: one good question does not undo a lecture, nor one clumsy turn a
 # talk. This share of it comes from earlier turns, which also halves the effect of misreading a single turn.
@@ -143,6 +146,8 @@ def _practice(
     for key, weights in _WEIGHTS.items():
         acted = sum(weight * done[act] for act, weight in weights.items())
         scores[key] = min(1.0, _faded(listens + _ACTED[key] * acted) if key in _ACTED else max(0.0, acted))
+    if found["hardship"] and not any(found[act] for act in _HURTS):
+        scores["ER"] = max(scores["ER"], _ACKNOWLEDGED)
     return scores
 
 

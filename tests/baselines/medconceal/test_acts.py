@@ -266,3 +266,167 @@ def test_who_leaves_out_question_marks_is_heard_the_same() -> None:
     for asked in ("That sounds hard. What worries you most about the tablets?", "How is it at home with all of this?"):
         typed = evaluate(asked.replace("?", ""), None, heard, ["How have things been"])
         assert typed.features == evaluate(asked, None, heard, ["How have things been?"]).features
+
+
+@pytest.mark.parametrize(
+    "invitation",
+    [
+        "Tell me about your week at home.",
+        "Tell me more.",
+        "Just tell me about it",
+        "And tell me more about your father",
+        "Tell me everything",
+        "Tell me, if you like, about home.",
+        "Tell me which part was the hardest.",
+        "Share with me what is going on",
+        "Let me hear about the nights.",
+        "Explain to me what happened",
+        "Perhaps you could tell me more?",
+        "Please, continue.",
+    ],
+)
+def test_an_invitation_is_none_of_the_words_that_lead_in_to_a_sentence(invitation: str) -> None:
+    found = acts(invitation)
+    assert found["open"] == 1 and not found["fact"] and not found["orders"]
+    assert turn_quality(BEDSIDE, invitation, "", "confirmation") > 0.35
+
+
+@pytest.mark.parametrize(
+    ("asks_so", "open_too"),
+    [
+        ("Tell me where it hurts most", False),
+        ("Tell me how many you take.", False),
+        ("Tell me, do you smoke?", False),
+        ("Tell me, how are you?", True),
+        ("Continue taking them.", False),
+        ("Go ahead and take two.", False),
+    ],
+)
+def test_what_is_to_be_told_decides_whether_it_invites(asks_so: str, open_too: bool) -> None:
+    assert bool(acts(asks_so)["open"]) is open_too
+
+
+SCOLDING = """
+What makes you think you know better than your doctors?
+How hard can it be to take one tablet?
+What on earth were you thinking?
+What kind of mother does that?
+How could you be so careless?
+How dare you stop it?
+Who do you think you are?
+How stupid can you be?
+What is your excuse this time?
+What did you expect, smoking like that?
+What more do you want from me?
+How many times do I have to explain this?
+What part of "every day" don't you understand?
+What do you think this is, a hotel?
+What is so hard about swallowing a pill?
+What gives you the right to decide that?
+What good are you to your children if you are dead?
+Whose fault is that, do you think?
+How am I supposed to help you if you don't listen?
+What did I tell you last time?
+Who in their right mind leaves an ulcer for a month?
+How do you think that makes your family feel?
+What sort of message does that send to your kids?
+""".strip().splitlines()
+HARMLESS = """
+What makes you think it could be the tablets?
+What makes you think you can't cope?
+How hard has it been to keep it all going?
+What were you thinking about on the way here?
+What on earth has happened to you?
+How on earth do you manage all that?
+What kind of mother did you want to be?
+What kind of person was your father?
+How could you get to the clinic without a car?
+How can you tell that a bad day is coming?
+Who do you think would help you at home?
+What did you expect from the treatment?
+What did you think would happen when you rang us?
+What do you think this is?
+What part of the plan is unclear to you?
+What is so frightening about the scan?
+What good things do you still have in the week?
+Who told you about the side effects?
+How do you think your wife sees it?
+What did I miss?
+Who doesn't know yet, and whom would you like to tell?
+How can we work with what you have?
+Who makes you feel silly when you ask?
+Who cares for you at night?
+What do you expect will change after the operation?
+How can I help?
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("question", SCOLDING)
+def test_a_rhetorical_question_invites_nobody(question: str) -> None:
+    found = acts(question)
+    assert found["scorn"] and not found["open"] and turn_quality(BEDSIDE, question, "", "confirmation") < 0.2
+
+
+@pytest.mark.parametrize("question", HARMLESS)
+def test_a_question_that_is_put_like_a_rhetorical_one_stays_open(question: str) -> None:
+    found = acts(question)
+    assert found["open"] == 1 and not found["scorn"] and turn_quality(BEDSIDE, question, "", "confirmation") > 0.35
+
+
+@pytest.mark.parametrize(
+    ("question", "invites"),
+    [
+        ("Is anything worrying you?", True),
+        ("Do you have any worries?", True),
+        ("Is there anything you're afraid of?", True),
+        ("Is there anything on your mind?", True),
+        ("Have you any concerns?", True),
+        ("Would you like to talk about it?", True),
+        ("Do you want to tell me more?", True),
+        ("That is a lot. Has anything been troubling you?", True),
+        ("I see, and does anything about it frighten you?", True),
+        ("Are you worried about anything?", True),
+        ("Which part is hardest for you?", True),
+        ("Why do you feel that way?", True),
+        ("Do you smoke?", False),
+        ("Is there any family history of diabetes?", False),
+        ("Is there anything you are allergic to?", False),
+        ("Have you any other symptoms?", False),
+        ("Any thoughts of harming yourself?", False),
+        ("Do you have any concerns about finances or insurance?", False),
+        ("Any concerns about the treatment, or shall I tick none?", False),
+        ("Are you worried about the cost?", False),
+        ("Does anything make the pain worse?", False),
+        ("Which tablets do you take?", False),
+        ("Why did you stop?", False),
+        ("Would you like to talk to the pharmacist?", False),
+    ],
+)
+def test_who_asks_for_worries_by_yes_or_no_asks_for_more_than_a_fact(question: str, invites: bool) -> None:
+    features = evaluate(question, None).features
+    assert bool(acts(question)["open"]) is invites and (features.CE >= 0.5 if invites else features.CE <= 0.25)
+
+
+@pytest.mark.parametrize(
+    "sympathy",
+    [
+        "That must be frightening.",
+        "I'm so sorry to hear that.",
+        "No wonder you're worried.",
+        "I hear you.",
+        "You've been through so much.",
+        "It makes sense that you feel this way.",
+        "It's okay to be afraid.",
+        "You must be so scared.",
+        "Your fears are understandable.",
+        "I understand how you feel.",
+    ],
+)
+def test_who_acknowledges_a_feeling_is_empathic_whatever_else_is_missing(sympathy: str) -> None:
+    heard = "I don't know. It's all right."
+    found = evaluate(sympathy, None, heard)
+    assert found.features.ER >= 0.5 and found.intent == "emotional_support"
+    plain, hurt = (evaluate(turn, None, heard).features.ER for turn in ("Grow up.", f"{sympathy} You were told."))
+    assert plain < 0.25 and hurt < found.features.ER
+    # Sympathy alone opens nobody far.
+    assert turn_quality(BEDSIDE, sympathy, heard, "confirmation") < 0.3
