@@ -54,6 +54,9 @@ _PASSED_OVER = 0.05  # penalty for words that take up nothing of what was just s
 # talk. This share of it comes from earlier turns, which also halves the effect of misreading a single turn.
 _STANDING = 0.5
 
+# Who scolds or presses is not believed in the next turns either, however kindly or unusually they are put.
+_NOT_BELIEVED = 0.4
+
 # A score fades out below 0 instead of stopping there: of two clinicians who reach nobody, one still listens less.
 _FADE = 0.08
 _STEPS = 20  # per feature; the rules distinguish more finely than the quarters of a model's levels
@@ -139,6 +142,8 @@ def _practice(
         _manner_before(text) if manners is None else manner(text, acts(text), manners) for text in map(marked, earlier)
     ]:
         listens += _STANDING * (fmean(before) - _DEAF - listens)
+    if any(map(_scolds, map(marked, earlier))):
+        listens -= _NOT_BELIEVED
     # Kind words for anybody: they take up nothing of what was just said.
     if content_roots(heard) and not found["echo"] and not found["subjects"]:
         listens -= _PASSED_OVER
@@ -160,6 +165,12 @@ def _faded(score: float) -> float:
 def _manner_before(turn: str) -> float:
     """The manner of an earlier turn alone; each turn of a talk is looked up again for the turns that follow it."""
     return manner(turn, acts(turn))
+
+
+@lru_cache(maxsize=1024)
+def _scolds(turn: str) -> bool:
+    found = acts(turn)
+    return bool(found["scorn"] or found["coerce"])
 
 
 def _shares(found: Mapping[str, float], heard: str) -> dict[str, float]:

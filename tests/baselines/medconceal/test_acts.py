@@ -430,3 +430,13 @@ def test_who_acknowledges_a_feeling_is_empathic_whatever_else_is_missing(sympath
     assert plain < 0.25 and hurt < found.features.ER
     # Sympathy alone opens nobody far.
     assert turn_quality(BEDSIDE, sympathy, heard, "confirmation") < 0.3
+
+
+@pytest.mark.parametrize("scolding", ["How could you be so careless?", "I insist. Speak up."])
+def test_who_scolded_is_not_believed_in_the_next_turn(scolding: str) -> None:
+    asked, heard = "What worries you most about it?", "I don't know."
+    after, alone = (
+        turn_quality(BEDSIDE, asked, heard, "confirmation", earlier=[before])
+        for before in (scolding, "What is your day like?")
+    )
+    assert after < alone / 2
