@@ -165,7 +165,7 @@ def evaluate(ratings: Ratings, *, resamples: int = 1000, seed: int = 0) -> list[
     )
 
     result = partial(
-        Result, paper=PAPER, table=TABLE, setting=f"{count} caption pairs", split_or_group=GROUP,
+        Result, paper=PAPER, table=TABLE, setting=f"{count} SCGR caption pairs", split_or_group=GROUP,
         unit=f"Likert {LOW}-{HIGH}", direction="up", n=count, record=record,
     )  # fmt: skip
     several = len(ratings.raters) > 1

@@ -167,7 +167,7 @@ _RATED = 100
 
 
 def _rating(rater: str, criterion: str, what: str) -> Published:
-    return _get("Table 4", rater, "100 caption pairs", f"{criterion} ({what})", "human evaluation")
+    return _get("Table 4", rater, "100 SCGR caption pairs", f"{criterion} ({what})", "human evaluation")
 
 
 def _rater_means() -> Iterator[Check]:

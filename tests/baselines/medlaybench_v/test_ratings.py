@@ -149,7 +149,7 @@ def test_table_4_of_ratings_that_can_be_checked_by_hand(tmp_path: Path) -> None:
     assert undefined.value is None and "undefined" in undefined.note and "100%" in undefined.note
     assert cells["All raters", "Fluency (Krippendorff alpha)"].value is None
     assert {result.n for result in results} == {4}
-    assert {result.setting for result in results} == {"4 caption pairs"}
+    assert {result.setting for result in results} == {"4 SCGR caption pairs"}
 
 
 def _chance(one: list[int], other: list[int]) -> float:

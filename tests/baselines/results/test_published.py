@@ -56,7 +56,7 @@ def test_printed_decimals_say_how_precise_a_number_is() -> None:
 
 
 def test_what_is_known_to_be_wrong_says_why() -> None:
-    wrong = _get("Table 4", "L (lay reader)", "100 caption pairs", "Factual Correctness (SD)", "human evaluation")
+    wrong = _get("Table 4", "L (lay reader)", "100 SCGR caption pairs", "Factual Correctness (SD)", "human evaluation")
     assert "0.218" in wrong.wrong
     assert not _get("Table 5", "Mean of the 8 models", "Expert", "Average R@1 (I2T and T2I)", "test").wrong
     assert sum(bool(number.wrong) for number in published(PAPER)) == 16
