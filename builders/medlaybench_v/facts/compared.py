@@ -206,7 +206,11 @@ def other_way(expert: Reading, ours: list[Pole], lay: Reading, theirs: list[Pole
         return sides_turned[0] != sides_turned[1]
     if not (compares(expert, ours[0]) and compares(lay, theirs[0])):
         return other_end(expert, lay, theirs[0])
-    (before, after), (lay_before, lay_after) = _both_ends(expert, ours[0]), _both_ends(lay, theirs[0])
+    here, there = expert.get(comparisons), lay.get(comparisons)
+    if len(here) == len(there) == 1 and not (here[0].since or there[0].since):
+        (before, after), (lay_before, lay_after) = ((c.one, c.other) for c in (*here, *there))
+    else:
+        (before, after), (lay_before, lay_after) = _both_ends(expert, ours[0]), _both_ends(lay, theirs[0])
     straight = likeness(before, lay_before) + likeness(after, lay_after)
     return likeness(before, lay_after) + likeness(after, lay_before) > straight
 

@@ -47,6 +47,8 @@ def poles(reading: Reading) -> list[Pole]:
             continue  # "the lower part of the lung" is a place
         if word == "reduction" and before in _SETTING:
             continue  # of a fracture
+        if word in _MARKING or (word == "marked" and after in ("by", "with")):
+            continue  # what an arrow does
         if after == "than" and _is_limit(word, "".join(texts[end + 1 : end + 2])):
             continue
         if word in ("above", "below") and not _is_amount(after) and after not in _USUAL:
@@ -95,6 +97,7 @@ _SETTING = frozenset("closed open internal manual anatomic anatomical concentric
 _SOME = frozenset("a is just only one was which large small big good still".split())
 _RETURNED = frozenset("is was are were be been put brought came come comes went grown grew bounced sent".split())
 _AGES = frozenset("year years month months week weeks day days".split())
+_MARKING = frozenset(("mark", "marks", "marking", "markings"))
 _USUAL = frozenset("normal average usual the what expected that".split())
 _OPPOSITE_SIDE = frozenset(("opposite", "contralateral"))
 _TURNED = {PLUS: MINUS, MINUS: PLUS, SAME: SAME}

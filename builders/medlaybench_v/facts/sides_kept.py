@@ -183,7 +183,8 @@ def _new_both(expert: Reading, lay: Reading, there: list[Side]) -> str:
     if len(one_sided) != 1:
         return ""
     for side in there:
-        if side.value != BOTH or lay.texts[side.first - 1] == "of":
+        alone = lay.gaps[side.last + 1 : side.last + 2] != [" "]  # "in both, the tonsil is swollen": both pictures
+        if side.value != BOTH or alone or lay.texts[side.first - 1] == "of":
             continue
         behind = [s for s in lay.get(senses) if side.last < s.first <= side.last + 3]
         parts = {x.concept for s in behind for x in s.senses if kind_of(x.concept) == ANATOMY}

@@ -100,6 +100,9 @@ FAITHFUL = [
         "US: a large mobile mass (star) prolapsing in diastole.",
         "US: a large mobile mass (star) slips through in diastole.",
     ),
+    ("The arrow marks the non-dilated bile duct.", "The arrow is on the bile duct, which is not widened."),
+    ("A and B: an enlarged right tonsil (star).", "Two pictures, A and B. In both, the right tonsil is large (star)."),
+    ("PET: splenic uptake exceeding that of the liver.", "PET: the liver takes up less sugar than the spleen does."),
     ("Map: red marks arteries, blue marks veins.", "On the map the blue veins and the red arteries can be told apart."),
 ]
 

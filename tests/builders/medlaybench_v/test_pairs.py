@@ -71,6 +71,9 @@ MEASURED = {
     "almond": {"all": (45, 12, 4, 10)},  # played once; two of it were read later
     # Played once before it was read (34, 4, 2, 1); mended with it.
     "osier": {"all": (37, 1, 0, 1)},
+    # Played once before dogwood was read (29, 11, 3, 6); nobody read bramble (32, 11, 2, 2).
+    "dogwood": {"all": (29, 11, 0, 7)},
+    "bramble": {"all": (32, 11, 2, 2)},
     # One or two for each thing that the gates are meant to know. Rules that hardly count elsewhere decide many of them.
     "checklist": {"all": (63, 3, 6, 0)},
 }
@@ -81,6 +84,8 @@ _SIZES = {
     "blackthorn": 200,
     "almond": 120,
     "osier": 80,
+    "dogwood": 100,
+    "bramble": 100,
     "checklist": 154,
 }
 _FOLDERS = {"rosehip": "light", "checklist": "listed"}
