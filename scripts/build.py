@@ -118,7 +118,9 @@ def summarise(recipe: Recipe[Any], out: Path, manifest: Manifest) -> None:
         stages.add_row(stage.name, stage.rows_in, stage.rows_out, sum(stage.excluded.values()), why)
     output.print(stages)
     with understood(
-        out, expected="a release as `bedside build` wrote it", do=f"`bedside verify {out}` lists what is wrong"
+        out,
+        expected="a release as `bedside build` wrote it",
+        do=f"`bedside verify {shlex.quote(str(out))}` lists what is wrong",
     ):
         for part in recipe.summary(manifest):
             output.print(f"\n{part}" if isinstance(part, str) else _shown(part))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from itertools import count
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import typer
@@ -40,7 +41,7 @@ def command(
             expected = "a file name that does not exist yet"
             raise InputError(file, found="already exists", expected=expected, do=NAME_ANOTHER)
         write_whole(file, template().encode(), private=True)  # what patients hide goes into it
-        output.print(f"Fill it in, then: bedside cases new CASES.yaml --from {file}")
+        output.print(f"Fill it in, then: bedside cases new CASES.yaml --from {quote(str(file))}")
         return
     if filled is None and not sys.stdin.isatty():
         raise InputError(
@@ -54,7 +55,7 @@ def command(
     else:
         _answer(file, cases[0])
     output.print(f"{len(cases):,} added to {file}. Next:")
-    output.print(f"  bedside build medconceal --source cases={file} --out runs/ours")
+    output.print(f"  bedside build medconceal --source {quote(f'cases={file}')} --out runs/ours")
 
 
 def _answer(file: Path, case: dict[str, Any]) -> None:
@@ -68,7 +69,8 @@ def _answer(file: Path, case: dict[str, Any]) -> None:
         drafts = (file.with_name(f"{file.stem}-draft-{number}.yaml") for number in count(1))
         draft = next(path for path in drafts if not is_there(path))
         write_whole(draft, as_yaml([case]).encode(), private=True)
-        do = f"The answers are in {draft}. Complete it, then: bedside cases new {file} --from {draft}"
+        again = f"bedside cases new {quote(str(file))} --from {quote(str(draft))}"
+        do = f"The answers are in {draft}. Complete it, then: {again}"
         if not isinstance(stop, InputError):
             raise KeyboardInterrupt(do) from None
         stop.do = do

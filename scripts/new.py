@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from importlib.resources import files
 from keyword import iskeyword
 from pathlib import Path
+from shlex import quote
 from string import Template
 
 import typer
@@ -92,7 +93,7 @@ def _package(kind: str, out: Path | None, places: Mapping[str, str], names: Mapp
     if is_there(folder) and (not is_folder(folder) or entries(folder)):
         raise InputError(folder, found="already exists", expected="a new or empty folder", do=NAME_ANOTHER)
     _say(*_fill(kind, folder, places, names))
-    _say(f"Next: cd {folder}; pip install --editable .; python -m pytest; {command}")
+    _say(f"Next: cd {quote(str(folder))}; pip install --editable .; python -m pytest; {command}")
 
 
 def _fill(kind: str, folder: Path, places: Mapping[str, str], names: Mapping[str, str]) -> list[Path]:

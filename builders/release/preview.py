@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from builders.pipeline.rows import Row
@@ -70,7 +71,9 @@ def write_preview(
         for stage, why in zip(manifest.stages, reasons, strict=True)
     ]
     with understood(
-        folder, expected="a release as `bedside build` wrote it", do=f"`bedside verify {folder}` lists what is wrong"
+        folder,
+        expected="a release as `bedside build` wrote it",
+        do=f"`bedside verify {quote(str(folder))}` lists what is wrong",
     ):
         return write_page(
             page,

@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from builders.curation import review
@@ -47,7 +48,7 @@ def leave_queue(queue: Path, workspace: Path, finished: Run) -> Iterator[str]:
     waiting = sum(item.decided is None for item in read_queue(workspace / review.NAME))
     if waiting:
         what = how_many(waiting, "question waits", "questions wait")
-        yield f"{what} for review: bedside review {workspace} -o review.html"
+        yield f"{what} for review: bedside review {quote(str(workspace))} -o review.html"
 
 
 def followed(earlier: Earlier, finished: Run) -> Iterator[str]:

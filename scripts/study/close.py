@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from baselines.study.journal import note
 from baselines.study.store import set_fact
 from scripts.study.folder import Database, Folder, now, opened
@@ -18,4 +20,4 @@ def command(study: Folder, database: Database = None) -> None:
     with opened(study, database) as (_, store, _), store.writing() as connection:
         set_fact(connection, "closed", repr(now()))
         note(connection, now(), "closed")
-    output.print(f"Closed. Export with: bedside study export {study} -o OUT")
+    output.print(f"Closed. Export with: bedside study export {quote(str(study))} -o OUT")

@@ -8,6 +8,7 @@ import socket
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
@@ -308,7 +309,7 @@ def _tell(site: Site, address: str, login: str, tried: list[tuple[str, str]]) ->
     output.print(f"Coordinator's login (works once, within an hour): {address}/c/{login}")
     for name, token in tried:
         output.print(f"Try it as {name} (works once): {address}/i/{token}")
-    output.print(f"Invite people: bedside study invite {site.study.folder} --count 20")
+    output.print(f"Invite people: bedside study invite {quote(str(site.study.folder))} --count 20")
     output.print("Ctrl-C stops the server; nothing is lost.")
 
 

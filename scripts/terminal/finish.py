@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any, NoReturn
 
 import typer
@@ -61,8 +62,8 @@ def finish(
         output.print(f"The files that were there are now in {aside}.")
     output.print(f"{out}: run {told.run_id}. Next:")
     if any(published(result.paper, result.table) for result in told_results):
-        output.print(f"  bedside compare {out}")
-    output.print(f"  bedside report {out} -o report.html")
+        output.print(f"  bedside compare {quote(str(out))}")
+    output.print(f"  bedside report {quote(str(out))} -o report.html")
 
 
 def end_as_invalid(reasons: Sequence[str]) -> NoReturn:

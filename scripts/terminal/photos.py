@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -81,7 +82,7 @@ def _from_clusters(folder: Path, clusters: Path, seed: int) -> Labelled:
             clusters,
             found=f"{len(missing)} of {len(pairs)} photos in the class folders of {folder} are missing from it",
             expected="every photo",
-            do=f"Create it with: bedside curate {folder} -o REPORT",
+            do=f"Create it with: bedside curate {quote(str(folder))} -o REPORT",
         )
     kept = {name: pair for name, pair in pairs.items() if known[name]["kept"]}
     output.print(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -92,6 +93,19 @@ def test_a_build_says_what_comes_next_unless_it_is_quiet(
     assert execute([*BUILD, "--out", str(release), "--quiet"]) == 0
     said = capfd.readouterr()
     assert said.out == said.err == ""
+
+
+def test_what_comes_next_can_be_pasted_whatever_the_folder_is_called(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    made, run, cases = tmp_path / "l'été 1", tmp_path / "my run", tmp_path / "our cases.yaml"
+    assert execute([*BUILD, "--out", str(made)]) == 0
+    assert execute(["run", "language", str(made), "-o", str(run)]) == 0
+    assert execute(["cases", "new", str(cases), "--template"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    told = [shlex.split(line[line.index("bedside ") :]) for line in lines if "bedside " in line]
+    assert len(told) == 6 and all({str(made), str(run), str(cases)} & set(words) for words in told)
 
 
 def test_a_rehearsed_publication_says_that_nothing_was_sent(
