@@ -61,7 +61,7 @@ def corpus(name: str = _NAME, out: Path | None = _OUT) -> None:
         _say(*written)
         line = f'"{name}": ("loaders.{room}", "Build {name}: rows of one text each."),'
         _say(f"Next: add to BUNDLED in loaders/registry.py: {line}")
-        _say(f"Then: ruff check --fix; python -m pytest {written[-1]}; {build}")
+        _say(f"Then: ruff check --fix && python -m pytest {written[-1]} && {build}")
         return
     names |= {"loader": module, "recipe": f"{module}.recipe"}
     names["template"] = '\n    template=Path(__file__).with_name("card.md"),'
@@ -93,7 +93,7 @@ def _package(kind: str, out: Path | None, places: Mapping[str, str], names: Mapp
     if is_there(folder) and (not is_folder(folder) or entries(folder)):
         raise InputError(folder, found="already exists", expected="a new or empty folder", do=NAME_ANOTHER)
     _say(*_fill(kind, folder, places, names))
-    _say(f"Next: cd {quote(str(folder))}; pip install --editable .; python -m pytest; {command}")
+    _say(f"Next: cd {quote(str(folder))} && pip install --editable . && python -m pytest && {command}")
 
 
 def _fill(kind: str, folder: Path, places: Mapping[str, str], names: Mapping[str, str]) -> list[Path]:

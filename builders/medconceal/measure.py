@@ -17,7 +17,7 @@ from loaders.errors import InputError
 from loaders.files.foreign import Columns
 from loaders.medconceal import CATEGORIES, CURATION, SCENARIOS, SPECIALTY_CASES, leaks, profile_of
 
-RULES = 14
+RULES = 15
 """The version of what `check_row` requires and `measure` counts; 1 covers everything before versions were numbered."""
 
 # Fields of a case's row that reveal nothing about a person: labels, pseudonyms of threads, author and terms.
@@ -25,9 +25,10 @@ _NOT_SCANNED = ("split", "thread", "specialty", "scenarios", "author", "licence"
 _LABELS = re.compile(r"hidden\.(?:hidden_concerns\.\d+\.category|roleplay\.(?:openness|literacy))")
 # For a made-up patient, who may also have an aunt, a town and a birthday.
 _MADE_UP = frozenset({"name", "place", "institution", "date", "age"})
+_ID = "case_id"  # which may be a ward's, whoever is told of under it
 _MEANT = {
     # An id may be "mc-9439160232c1", "case-00001" or "berlin-3": in a text a phone, a number and a town.
-    "case_id": frozenset({"number", "phone", "user", "place", "institution", "age"}),
+    _ID: frozenset({"number", "phone", "user", "place", "institution", "age"}),
     "hidden.name": _MADE_UP,  # a made-up name, also in a case that is not
 }
 """What a field may look like, since it is no text."""
@@ -119,12 +120,12 @@ def check_own(row: dict[str, Any], columns: Columns) -> list[str]:
 
 def identifiers(row: Mapping[str, Any], *, made_up: bool) -> list[str]:
     """Which fields of a row hold an identifier, and of what kind; for a `made_up` patient, only ways to reach
-    somebody."""
+    somebody, and what an id may not hold."""
     scanned = {name: value for name, value in row.items() if name not in _NOT_SCANNED}
     return [
         f"an identifier in {field} ({kind})"
         for field, text in texts_of(scanned)
         if not _LABELS.fullmatch(field)
         for kind in scrub(text).counts
-        if not (made_up and kind in _MADE_UP) and kind not in _MEANT.get(field, ())
+        if not (made_up and kind in _MADE_UP and field != _ID) and kind not in _MEANT.get(field, ())
     ]

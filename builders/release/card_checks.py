@@ -66,6 +66,9 @@ def _check_yaml(folder: Path, manifest: Manifest) -> list[Problem]:
         if (stated := data.get("size_categories")) != (sizes := [size_category(manifest.rows)]):
             problems.append(Problem(f"{where}: size_categories", str(stated), str(sizes)))
         configs = manifest.named_configs()
+        if configs[0].columns is not None and data.get("viewer") is not False:  # the viewer shows every config
+            expected = f"false: config {configs[0].name} leaves columns out, which readers are not to meet by chance"
+            problems.append(Problem(f"{where}: viewer", str(data.get("viewer")), expected))
         for found in (set(infos), set(said)):
             if found != {config.name for config in configs}:
                 problems.append(Problem(where, f"configs {sorted(found)}", str([config.name for config in configs])))

@@ -190,6 +190,7 @@ def test_a_case_that_cannot_be_used_is_excluded_with_its_reason(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("field", "told"),
     [
+        ("case id", "John Smith 1999"),
         ("case id", "Jane Doe MRN 4459921"),
         ("case id", "jane.doe@example.org"),
         ("case id", "visit 1987-03-04"),
@@ -217,6 +218,11 @@ def test_an_id_or_a_made_up_name_that_leads_to_a_person_is_refused_and_not_repea
     assert told not in json.dumps(refused["refused"])
 
 
+@pytest.mark.parametrize("name", ["John Smith 1999", "mary-jones-1971-03-05", "12.03.1971"])
+def test_the_id_of_a_made_up_case_may_be_a_persons_as_well(name: str) -> None:
+    assert identifiers({"case_id": name}, made_up=True) == identifiers({"case_id": name}, made_up=False) != []
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -232,7 +238,7 @@ def test_an_id_or_a_made_up_name_that_leads_to_a_person_is_refused_and_not_repea
     ],
 )
 def test_an_id_as_teams_write_them_is_none_of_a_person(name: str) -> None:
-    assert identifiers({"case_id": name}, made_up=False) == []
+    assert identifiers({"case_id": name}, made_up=False) == identifiers({"case_id": name}, made_up=True) == []
 
 
 def test_without_a_mapping_everything_missing_is_reported_at_once(

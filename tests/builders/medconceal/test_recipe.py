@@ -6,6 +6,7 @@ import html
 import json
 import logging
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,18 @@ def test_nothing_hidden_on_the_card_the_preview_or_the_manifest(sample: Path, tm
         assert not [secret for secret in hidden_texts(sample) if secret in text]
     card = (sample / "README.md").read_text()
     assert "viewer: false" in card and "annotations_creators:\n- other\n" in card  # people wrote these cases
+
+
+@pytest.mark.parametrize("line", ["viewer: true\n", ""])
+def test_a_card_that_turns_the_viewer_on_is_not_sound(line: str, sample: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(sample, tmp_path / "out"))
+    card = out / "README.md"
+    card.write_text(card.read_text().replace("viewer: false\n", line))
+    facts = json.loads((out / "manifest.json").read_text())
+    facts["files"]["README.md"] = {"sha256": file_digest(card), "size": card.stat().st_size}
+    (out / "manifest.json").write_text(json.dumps(facts))
+    (problem,) = verify(out, row_check=recipe.check_row, measure=recipe.measure)
+    assert problem.where == "README.md: YAML: viewer" and "config charts leaves columns out" in problem.expected
 
 
 def test_a_row_that_breaks_the_rules_is_reported_without_its_text(sample: Path) -> None:
