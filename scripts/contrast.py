@@ -334,7 +334,7 @@ def _judged(run: FinishedRun) -> list[JudgedEpisode]:
             run.folder,
             found=f"an invalid run: {'; '.join(invalid)}",
             expected="valid runs",
-            do="Leave it out, or repeat it with models that can rate the turns and play the patient",
+            do="Leave it out, or repeat it with another model in the role that this is about",
         )
     return found
 

@@ -41,8 +41,12 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
     vague = bool(said - told) and len(told | said) > 1 and _unnamed(lay)
     pair = {LEFT, RIGHT}
     texts = lay.bag
+    lost, new = said - told, told - hinted
+    if len(lost) == len(new) == 1 and lost | new == pair and not vague and not _is_free(lay, there, min(new)):
+        outcome.add("changed", f"{min(lost)} became {min(new)}", Basis.CONTRADICTED)
+        return outcome
     each = pair <= told or bool(pair & told and "the other" in lay.lower)  # "the right one is clean, but the other …"
-    for side in sorted(said - told):
+    for side in sorted(lost):
         if side == BOTH:
             if each:
                 continue
@@ -60,7 +64,7 @@ def compare(expert: Reading, lay: Reading, allowed: Reading) -> Outcome:
         else:
             pump = side == LEFT and "pumping" in texts and "ventric" in expert.lower  # "the main pumping chamber"
             outcome.add("lost", side, Basis.UNMET if pump else Basis.MISSING)
-    for side in sorted(told - hinted):
+    for side in sorted(new):
         if side == BOTH:
             changed = _new_both(expert, lay, there) or _of_one_alone(expert, lay)
             if changed:

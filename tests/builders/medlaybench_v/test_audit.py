@@ -152,7 +152,7 @@ def test_the_command_writes_every_failure(tmp_path: Path, capsys: pytest.Capture
     assert "laterality" in capsys.readouterr().out
     with out.open(encoding="utf-8", newline="") as file:
         assert [(r["image_id"], r["gate"], r["reason"]) for r in csv.DictReader(file)] == [
-            ("x7", "laterality", "lost: left; new: right")
+            ("x7", "laterality", "changed: left became right")
         ]
 
 

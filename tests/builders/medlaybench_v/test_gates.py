@@ -119,7 +119,7 @@ UNFAITHFUL = [
     ("numbers", "A mass of the liver.", "A 3 cm mass of the liver.", "new: 3 cm"),
     ("numbers", "T2-weighted MRI of a Type 1 canal.", "An MRI of a special canal.", "lost: 1"),
     ("laterality", "Mass in the left lung.", "Mass in the lung.", "lost: left"),
-    ("laterality", "Mass in the left lung.", "Mass in the right lung.", "lost: left; new: right"),
+    ("laterality", "Mass in the left lung.", "Mass in the right lung.", "changed: left became right"),
     ("laterality", "Left kidney stone and right lung nodule.", "Right kidney stone and left lung nodule.", "swapped:"),
     (
         "laterality",
