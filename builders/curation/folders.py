@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PureWindowsPath
 from unicodedata import normalize
@@ -13,6 +13,7 @@ from loaders.errors import CHECK_FOLDER, InputError
 from loaders.files.cells import cell_text, plain_label
 from loaders.files.image_files import SUFFIXES, ImageFile, ImageIndex, shown_name
 from loaders.files.images import image_bytes
+from loaders.files.layout import first_spelling, layout, plain_split
 from loaders.files.paths import check_folder, is_hidden, is_there, resolved
 from loaders.files.tables import read_table
 
@@ -23,12 +24,6 @@ THEIR_FILES = ("image_id", "isic_id", "img_id", "ddi_file", "bcn_filename")
 LABELS = ("label", "labels", "diagnosis", "class", "dx", "target", "diagnostic", "disease")  # PAD-UFES-20, DDI
 GROUPS = ("group_id", "group", "patient_id", "lesion_id", "case_id")  # a patient has several lesions
 TOLD = ("split", "label", "group", "source")  # fields of a `File`, which photos may differ in
-SPLITS = {
-    **dict.fromkeys(("train", "training"), "train"),
-    **dict.fromkeys(("val", "valid", "validation", "dev"), "validation"),
-    **dict.fromkeys(("test", "testing"), "test"),
-}
-"""What a split may be called -> its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +92,10 @@ def in_one_spelling(files: Sequence[File]) -> list[File]:
     """The files, each label and split as the first by name of those that mean the same: "Acne" and "acne", "val" and
     "validation"."""
     label_of, split_of = (
-        _first_spelling({getattr(file, what) for file in files}, plain)
-        for what, plain in (("label", plain_label), ("split", _plain_split))
+        first_spelling(sorted({getattr(file, what) for file in files}), plain)
+        for what, plain in (("label", plain_label), ("split", plain_split))
     )
     return [replace(file, label=label_of[file.label], split=split_of[file.split]) for file in files]
-
-
-def _first_spelling(names: Set[str], plain: Callable[[str], str]) -> dict[str, str]:
-    first: dict[str, str] = {}
-    return {name: first.setdefault(plain(name), name) for name in sorted(names)}
-
-
-def _plain_split(split: str) -> str:
-    name = plain_label(split)
-    return SPLITS.get(name, name)
 
 
 def _walk(folder: Path, without: Path | None) -> Iterator[Path]:
@@ -141,10 +126,7 @@ def _entered(path: Path, folder: Path, without: Path | None, linked: set[Path]) 
 
 
 def _from_layout(name: str, path: Path) -> File:
-    folders = name.split("/")[:-1]
-    split = next((part.casefold() for part in folders if part.casefold() in SPLITS), "")
-    others = [part for part in folders if part.casefold() not in SPLITS]
-    return File(name, path, split, others[-1] if others else "", others[0] if len(others) > 1 else "")
+    return File(name, path, *layout(name))
 
 
 def _from_table(

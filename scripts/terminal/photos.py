@@ -13,10 +13,11 @@ import typer
 
 from loaders.errors import InputError, how_many
 from loaders.files.bad_rows import BadRow
+from loaders.files.layout import layout
 from loaders.files.paths import is_file, is_folder
 from loaders.files.tables import parquet_rows
 from loaders.opened import open_corpus
-from scripts.terminal.console import output
+from scripts.terminal.console import output, warn
 from scripts.terminal.progress import Bars
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ Photos = Annotated[
     typer.Argument(
         metavar="DATA",
         help="3mdbench[@TAG], a release folder, REPO[@TAG], or a folder with train, validation and test, each "
-        "holding class folders. With --predict also official, any image dataset or any folder of photos.",
+        "holding class folders (the innermost folder is the class). With --predict also official, any image dataset "
+        "or any folder of photos.",
     ),
 ]
 _SPLIT_RATIOS = {"train": 0.6, "validation": 0.15, "test": 0.25}
@@ -62,32 +64,45 @@ def labelled_photos(data: str, clusters: Path | None, seed: int, splits: Sequenc
 
 
 def _from_clusters(folder: Path, clusters: Path, seed: int) -> Labelled:
-    """One folder of class folders, split using the clusters that `bedside curate` found: stratified by class, with no
-    cluster, and no group (patient, lesion) named in its table, in two splits."""
-    from baselines.threemdbench.classifier.data import class_folders, from_files
+    """A folder that `bedside curate` has read, with the labels of its table, and split anew using the clusters that it
+    found: stratified by class, with no cluster, and no group (patient, lesion) named in its table, in two splits."""
+    from baselines.threemdbench.classifier.data import from_files, pictures_below
     from builders.curation.sampling import Member, joined, split_groups
 
     known: dict[str, Mapping[str, Any]] = {}
-    for placed in parquet_rows(clusters, ["file", "cluster", "group", "kept"]):
+    for placed in parquet_rows(clusters, ["file", "split", "label", "cluster", "group", "kept"]):
         row = {} if isinstance(placed, BadRow) else placed[1]
         if not isinstance(row.get("file"), str) or not isinstance(row.get("kept"), bool) or "cluster" not in row:
             raise InputError(
                 clusters, found="rows without the columns file, cluster and kept", expected="photos.parquet"
             )
         known[row["file"]] = row
-    pairs = {str(path.relative_to(folder).as_posix()): (label, path) for label, path in class_folders(folder)}
-    missing = [name for name in pairs if name not in known]
-    if missing or not pairs:
+    paths = {path.relative_to(folder).as_posix(): path for path in pictures_below(folder)}
+    missing = [name for name in paths if name not in known]
+    create = f"Create it with: bedside curate {quote(str(folder))} -o REPORT"
+    if missing or not paths:
         raise InputError(
             clusters,
-            found=f"{len(missing)} of {len(pairs)} photos in the class folders of {folder} are missing from it",
+            found=f"{len(missing)} of {len(paths)} photos in {folder} are missing from it",
             expected="every photo",
-            do=f"Create it with: bedside curate {quote(str(folder))} -o REPORT",
+            do=create,
         )
-    kept = {name: pair for name, pair in pairs.items() if known[name]["kept"]}
-    output.print(
-        f"{how_many(len(kept), 'photo')}; {how_many(len(pairs) - len(kept), 'duplicate or unreadable file')} left out"
-    )
+    # Without labels in the table, names of folders say them, as to `bedside curate`.
+    labels = {name: str(known[name].get("label", layout(name).label) or "") for name in paths}
+    usable = [name for name in paths if known[name]["kept"]]
+    pairs = sorted((labels[name], paths[name], name) for name in usable if labels[name])
+    kept = {name: (label, path) for label, path, name in pairs}
+    if not kept:
+        do = f"{create}, with class folders or the labels of a table (--table)"
+        raise InputError(clusters, found="no photo with a label", expected="a label of each photo", do=do)
+    copies = how_many(len(paths) - len(usable), "duplicate or unreadable file")
+    told = [how_many(len(kept), "photo"), f"{copies} left out"]
+    if len(usable) > len(kept):
+        told.append(f"{how_many(len(usable) - len(kept), 'photo')} without a label left out")
+    output.print("; ".join(told))
+    before = sorted({known[name].get("split") or "" for name in kept} - {""})
+    if before:
+        warn(f"The splits of {folder} ({', '.join(before)}) are not kept: with --clusters, its photos are split anew")
     together = joined(
         (f"cluster {row['cluster']}", *([f"group {row['group']}"] if row.get("group") else []))
         for row in known.values()

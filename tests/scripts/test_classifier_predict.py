@@ -21,7 +21,7 @@ from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
 from baselines.results.run import read_run
 from baselines.threemdbench.classifier.cues import Cues, read_cues
-from baselines.threemdbench.classifier.weights import read_tensors, write_tensors
+from baselines.threemdbench.classifier.weights import read_tensors, read_weights, write_tensors
 from loaders.opened import open_data
 from loaders.threemdbench import CORPUS, NAMES
 from scripts.cli import execute
@@ -238,6 +238,31 @@ def test_folders_with_labels_and_without(made: Made, tmp_path: Path, capsys: pyt
     write_report(read_runs([tmp_path / "three"]), tmp_path / "report.html")
     assert execute(["rescore", str(tmp_path / "three"), "-o", str(tmp_path / "again")]) == 2
     assert "photos without labels" in told(capsys)
+
+
+def test_training_curating_and_predicting_read_one_folder_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Photos by clinic in each split: the class is the innermost folder, also with the clusters of `bedside curate`."""
+    names = [(split, clinic, name) for split in ("train", "validation", "test") for clinic in "ab" for name in "xy"]
+    pictures = {f"{'/'.join(one)}/{at}.jpg": photo(200 + 3 * n + at) for n, one in enumerate(names) for at in range(3)}
+    folder = save(tmp_path / "photos", pictures)
+    train = ["run", "classifier", str(folder), *TRAINED, *SHORT]
+    assert execute([*train, "-o", str(tmp_path / "run")]) == 0
+    assert read_weights(tmp_path / "run")[0].classes == ("x", "y")
+    given = ["run", "classifier", str(folder), "--predict", "--weights", str(tmp_path / "run"), *SHORT]
+    capsys.readouterr()
+    assert execute([*given, "-o", str(tmp_path / "again")]) == 0
+    assert "not a class of the network" not in told(capsys)
+    first, again = ({one.row: one.n for one in read_run(tmp_path / run)[1]} for run in ("run", "again"))
+    assert first == again and {"x", "y"} <= first.keys()
+
+    assert execute(["curate", str(folder), "-o", str(tmp_path / "report"), "--workers", "1"]) == 0
+    clusters = ["--clusters", str(tmp_path / "report" / "photos.parquet")]
+    capsys.readouterr()
+    assert execute([*train, *clusters, "-o", str(tmp_path / "clustered")]) == 0
+    assert "(test, train, validation) are not kept" in told(capsys)
+    assert read_weights(tmp_path / "clustered")[0].classes == ("x", "y")
 
 
 # --- What cannot be ---------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Photos by split: of a 3MDBench release, of a folder of class folders, or of whatever a network is to answer about.
 
 runs/photos/train/pharyngitis/a.jpg        split folders with class folders in them: train, validation, test
+runs/photos/train/clinic/stye/b.jpg        the innermost folder is the class, as for bedside curate and --predict
 
 Classes are named as what a network is to answer about: the 34 diagnoses if all of them are diagnoses.
 
@@ -26,8 +27,10 @@ from PIL import Image
 from baselines.results.run import DataUsed, because
 from baselines.statistics.arrays import Floats
 from loaders.errors import InputError, how_many
+from loaders.files.cells import plain_label
 from loaders.files.image_files import image_files, linked_folders
 from loaders.files.images import image_bytes, open_image
+from loaders.files.layout import SPLIT_NAMES, first_spelling, layout
 from loaders.files.opening import digest_of
 from loaders.files.paths import is_folder, is_there
 from loaders.files.texts import is_text
@@ -67,8 +70,8 @@ class Classes:
         if self.diagnoses:
             diagnosis = diagnosis_of(text)
             return None if diagnosis is None else NAMES.index(diagnosis.name)
-        wanted = text.strip().casefold()
-        return next((at for at, name in enumerate(self.names) if name.strip().casefold() == wanted), None)
+        wanted = plain_label(text)
+        return next((at for at, name in enumerate(self.names) if plain_label(name) == wanted), None)
 
     def spread(self, logits: Floats) -> Floats:
         """Logits (N, classes of the network) -> (N, names); a class that the network does not know never leads."""
@@ -205,13 +208,13 @@ def _row_bytes(rows: Any, at: int) -> bytes:
 
 
 def from_folder(folder: Path, splits: Sequence[str] = SPLITS) -> Labelled:
-    """The photos of train/CLASS, validation/CLASS and test/CLASS; `val` and `valid` are accepted for validation.
+    """The photos of train/CLASS, validation/CLASS and test/CLASS (`class_folders`), under any usual name of a split.
 
     Raises InputError if a split or a class folder is missing, or if one photo, byte for byte, is in two splits.
     """
     files: dict[str, list[tuple[str, Path]]] = {}
     for split in splits:
-        names = ("validation", "val", "valid") if split == "validation" else (split,)
+        names = [name for name, meant in SPLIT_NAMES.items() if meant == split]
         place = next((folder / name for name in names if is_folder(folder / name)), folder / split)
         if not is_folder(place):
             raise InputError(
@@ -226,8 +229,25 @@ def from_folder(folder: Path, splits: Sequence[str] = SPLITS) -> Labelled:
 
 
 def class_folders(folder: Path) -> list[tuple[str, Path]]:
-    """(class, file) of every picture in the class folders of a folder but hidden ones, sorted; links may lead to files
-    elsewhere.
+    """(class, file) of every picture of a folder (`pictures_below`) but those beside its class folders, sorted. The
+    class is the innermost folder, unless that is named like a split (`loaders.files.layout`).
+
+    Raises InputError for a picture without class folder below one named like a split; what `pictures_below` raises.
+    """
+    found = []
+    for path in pictures_below(folder):
+        if path.parent == folder:
+            continue
+        label = layout(path.relative_to(folder).as_posix()).label
+        if not label:
+            expected = f"a class folder in {folder}, which is not called {path.parent.name}, as a split is"
+            raise InputError(path, found="lies in no class folder", expected=expected, do="Rename or move its folder")
+        found.append((label, path))
+    return sorted(found)
+
+
+def pictures_below(folder: Path) -> list[Path]:
+    """Every picture below a folder but hidden ones; links may lead to files elsewhere.
 
     Raises InputError for a link that leads nowhere, or to a folder elsewhere, which is not entered, and for a name that
     is not UTF-8.
@@ -235,30 +255,32 @@ def class_folders(folder: Path) -> list[tuple[str, Path]]:
     for link in linked_folders(folder):
         found, do = "is a link to a folder outside, whose photos are not read", "Copy or move that folder here"
         raise InputError(link.path, found=found, expected="a folder", do=do)
-    files = [file for file in image_files(folder) if file.path.parent != folder and not file.hidden]
+    files = [file for file in image_files(folder) if not file.hidden]
     for file in files:
         if file.problem and not (is_text(str(file.path)) and is_there(file.path)):
             expected = "a photo that can be opened, with a name in UTF-8"
             raise InputError(folder / file.name, found=file.problem, expected=expected, do="Take it away or mend it")
-    return sorted((file.path.relative_to(folder).parts[0], file.path) for file in files)
+    return [file.path for file in files]
 
 
 def from_files(
     files: Mapping[str, Sequence[tuple[str, Path]]], *, root: Path, groups: Mapping[Path, str] | None = None
 ) -> Labelled:
-    """The photos of (class, file) pairs by split, named by their path below `root`.
+    """The photos of (class, file) pairs by split, named by their path below `root`. Classes that differ only in
+    spelling are one, called as the first, from the first split on: test cannot rename what was trained.
 
     Raises InputError when two splits share the bytes of a photo.
     """
-    classes = tuple(sorted({label for pairs in files.values() for label, _ in pairs}))
+    called = first_spelling(label for pairs in files.values() for label, _ in pairs)
+    classes = tuple(sorted(set(called.values())))
     splits: dict[str, list[Photo]] = {}
     digests: dict[str, str] = {}
     owner: dict[str, tuple[str, Path]] = {}
     for split in files:
         lines = []
         splits[split] = []
-        for label, path in files[split]:
-            content = digest_of(path)
+        for named, path in files[split]:
+            label, content = called[named], digest_of(path)
             before, other = owner.setdefault(content, (split, path))
             if before != split:
                 raise InputError(

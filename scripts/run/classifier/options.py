@@ -34,8 +34,8 @@ class Common:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="photos.parquet from `bedside curate DATA`, if DATA is one folder of class folders: makes "
-            "splits without duplicates, each cluster and each group of its table in one split.",
+            help="photos.parquet from `bedside curate DATA`, if DATA is a folder of photos: takes its labels and makes "
+            "new splits without duplicates, each cluster and each group of its table in one split.",
         ),
     ] = None
     precision: Annotated[

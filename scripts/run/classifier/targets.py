@@ -28,13 +28,12 @@ from loaders.corpus import OFFICIAL, is_path
 from loaders.errors import InputError, ReleaseError, first_of, how_many
 from loaders.files.image_files import SUFFIXES
 from loaders.files.images import ImageError
+from loaders.files.layout import SPLIT_NAMES
 from loaders.files.paths import is_file
 from loaders.manifest import NAME
 from loaders.opened import open_corpus
 from loaders.registry import corpora
 from scripts.run.classifier.options import ALL
-
-_SAME = {"testing": "test", "val": "validation", "valid": "validation", "dev": "validation", "training": "train"}
 
 
 @dataclass(frozen=True)
@@ -112,11 +111,11 @@ def _of_files(data: str, split: str, classes: Classes) -> Target:
 
 
 def _of_split(files: Sequence[File], data: str, split: str) -> list[File]:
-    splits = dict.fromkeys(_SAME.get(file.split, file.split) for file in files)
+    splits = dict.fromkeys(SPLIT_NAMES.get(file.split, file.split) for file in files)
     if split == ALL or list(splits) == [""]:
         chosen = list(files)
     else:
-        chosen = [file for file in files if _SAME.get(file.split, file.split) == split]
+        chosen = [file for file in files if SPLIT_NAMES.get(file.split, file.split) == split]
     if not chosen:
         found = f"no photo in {split}" if files else "no photo"
         named = ", ".join(name for name in splits if name)

@@ -157,7 +157,10 @@ def _identity(
     labelled: Labelled, network: Network, pictures: Mapping[str, Pictures], versions: Mapping[str, str]
 ) -> dict[str, Any]:
     """What must not change between a training and its resumption."""
+    # The digests hold the classes of a folder, except those of test alone: they take places among the outputs as well.
+    untrained = labelled.corpus == FOLDER and 0 in labelled.counts("train")
     return {
+        **({"classes": ", ".join(labelled.classes)} if untrained else {}),
         "data": {split: labelled.digests[split] for split in ("train", "validation")},
         "network": [network.name, network.source, asdict(network.input) | {"mean": None, "std": None}],
         "unreadable": {split: len(pictures[split].unreadable) for split in ("train", "validation")},

@@ -210,6 +210,20 @@ def test_a_damaged_checkpoint_and_one_of_another_training_are_refused(
     assert train(release, tmp_path, "--epochs", 1, "--batch-size", 16, "--restart") == 0
 
 
+def test_a_class_of_test_alone_keeps_its_place_when_a_training_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    photos = class_folders(tmp_path / "photos", {"train": range(4), "val": range(4, 6), "test": range(6, 8)})
+    alone = photos / "test" / "zebra" / "0.jpg"
+    alone.parent.mkdir()
+    alone.write_bytes(noise(2, 0))
+    given = (photos, tmp_path / "run", "--epochs", 1, "--allow-untrained")
+    assert train(*given) == 0
+    alone.parent.rename(photos / "test" / "ant")
+    assert train(*given) == 2
+    assert "a training with another classes: none, sore throat, zebra" in told(capsys)
+
+
 def test_two_processes_train_one_network(apart: Apart) -> None:
     record, _ = read_run(apart.together)
     assert record.options["processes"] == 2

@@ -41,6 +41,7 @@ from baselines.threemdbench.classifier.recipe import Recipe, epoch_order
 from baselines.threemdbench.classifier.scoring import BY_CLASS, TABLE, Scoring
 from baselines.threemdbench.classifier.stored import StoredAnswers
 from baselines.threemdbench.classifier.training import Training, _groups
+from builders.curation.photo_sets import photo_set
 from loaders.errors import InputError, ModelError
 from loaders.threemdbench import NAMES
 from scripts.run.classifier.device import accelerator_of
@@ -419,7 +420,58 @@ def test_one_folder_is_split_by_its_clusters(tmp_path: Path) -> None:
         labelled_photos(str(tmp_path / "photos"), clusters, seed=1)
 
 
-@pytest.mark.parametrize("validation", ["validation", "val", "valid"])
+def test_a_split_folder_is_split_anew_with_the_labels_of_its_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = []
+    for number in range(40):
+        label, split = ("none", "sore throat")[number % 2], ("train", "validation", "test")[number % 3]
+        file = tmp_path / "photos" / split / label / f"{number}.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        picture(number).save(file)
+        row = {"file": f"{split}/{label}/{number}.png", "split": split, "label": label, "cluster": f"c{number}"}
+        rows.append(row | {"group": "", "kept": True})
+    clusters = tmp_path / "clusters.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), clusters)
+    labelled = labelled_photos(str(tmp_path / "photos"), clusters, seed=1)
+    assert labelled.classes == ("none", "sore throat")
+    assert {Path(photo.key).parts[0] for photo in labelled.splits["test"]} == {"train", "validation", "test"}
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert "40 photos; 0 duplicate" in said and "(test, train, validation) are not kept" in said
+
+    # What a table says counts more than folders, and who has no label is counted.
+    told = [{**row, "label": "" if at < 4 else f"class {at % 3}"} for at, row in enumerate(rows)]
+    pq.write_table(pa.Table.from_pylist(told), clusters)
+    labelled = labelled_photos(str(tmp_path / "photos"), clusters, seed=1)
+    assert labelled.classes == ("class 0", "class 1", "class 2")
+    assert sum(map(len, labelled.splits.values())) == 36
+    assert "4 photos without a label left out" in " ".join(capsys.readouterr().out.split())
+    pq.write_table(pa.Table.from_pylist([{**row, "label": ""} for row in rows]), clusters)
+    with pytest.raises(InputError, match="no photo with a label"):
+        labelled_photos(str(tmp_path / "photos"), clusters, seed=1)
+
+
+def test_the_innermost_folder_is_the_class_as_for_curate(tmp_path: Path) -> None:
+    names = ("clinic0/Acne/a", "clinic1/acne/b", "clinic1/warts/c", "acne/d", "clinic0/2019/val/warts/e")
+    for at, split in enumerate(("train", "val", "test")):
+        for number, name in enumerate(names):
+            file = tmp_path / split / f"{name}.jpg"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(jpeg(drawn(10 * at + number)))
+    labelled = from_folder(tmp_path)
+    read = {file.name: file.label.casefold() for file in photo_set(str(tmp_path)).files}
+    photos = [photo for found in labelled.splits.values() for photo in found]
+    assert {photo.key: labelled.classes[photo.label].casefold() for photo in photos} == read
+    # Called as in train, also where only some splits are read.
+    assert labelled.classes == from_folder(tmp_path, ("train", "validation")).classes == ("Acne", "warts")
+    assert Classes.of(("sore throat", "x")).label("Sore_Throat") == 0
+    (tmp_path / "train" / "dev").mkdir()
+    (tmp_path / "train" / "dev" / "f.jpg").write_bytes(jpeg(drawn(99)))
+    with pytest.raises(InputError, match="dev/f.jpg: lies in no class folder"):
+        from_folder(tmp_path)
+
+
+@pytest.mark.parametrize("validation", ["validation", "val", "valid", "dev"])
 def test_the_names_of_the_validation_split(validation: str, tmp_path: Path) -> None:
     for number, split in enumerate(("train", validation, "test")):
         (tmp_path / split / "stye").mkdir(parents=True)
