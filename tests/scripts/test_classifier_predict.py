@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,10 @@ import torch
 
 from baselines.report.page import write_report
 from baselines.results.comparison import read_runs
-from baselines.results.run import read_run
+from baselines.results.run import read_run, write_run
 from baselines.threemdbench.classifier.cues import Cues, read_cues
-from baselines.threemdbench.classifier.weights import read_tensors, read_weights, write_tensors
+from baselines.threemdbench.classifier.weights import read_tensors, read_weights, write_tensors, write_weights
+from loaders.models.encoders_torch import state_digest
 from loaders.opened import open_data
 from loaders.threemdbench import CORPUS, NAMES
 from scripts.cli import execute
@@ -311,6 +314,26 @@ def test_weights_that_are_not_the_runs_are_refused(
         write_tensors(run / "model.safetensors", {**tensors, **changed}, about)
         assert execute(given) == 2
         assert said in told(capsys)
+
+
+def test_a_network_whose_outputs_are_not_finite_is_named(
+    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    about, network = read_weights(made.run)
+    for tensor in network.module.parameters():
+        tensor.data.fill_(float("nan"))
+    record, results = read_run(made.run)
+    options = {**record.options, "trained weights": state_digest(network.module)}
+    record = replace(record, options=options)
+    write_run(run, record, [replace(one, record=record) for one in results])
+    write_weights(run, network.module, about)
+    shutil.copy(made.run / "answers.json", run)
+    given = ["run", "classifier", str(made.b), "--predict", "--weights", str(run), "--trained-on", str(made.a), *SHORT]
+    assert execute([*given, "--drop-trained", "-o", str(tmp_path / "out")]) == 2
+    said = told(capsys)
+    assert f"{run} found outputs for 5 of 5 photos that are not finite" in said and "smaller --learning-rate" in said
+    assert not (tmp_path / "out" / "cues.parquet").exists()
 
 
 def test_a_training_looks_for_its_own_photos_among_the_cases_before_it_writes_cues(

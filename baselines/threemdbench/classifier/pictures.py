@@ -20,6 +20,7 @@ from baselines.statistics.arrays import Floats
 from baselines.threemdbench.classifier.data import Photo
 from baselines.threemdbench.classifier.network import Input
 from baselines.threemdbench.classifier.recipe import Recipe
+from loaders.errors import ModelError
 from loaders.files.images import ImageError
 
 MEMORY = 2 << 30  # bytes of pixels kept
@@ -137,8 +138,20 @@ class TestViews:
         return self.view(self._pictures[at])
 
 
-def answer(module: Any, pictures: Pictures, input: Input, accelerator: Any, *, workers: int = 0) -> Floats:
-    """Logits (N, classes), the same in every process: each process computes its share of the pictures."""
+def answer(
+    module: Any,
+    pictures: Pictures,
+    input: Input,
+    accelerator: Any,
+    *,
+    workers: int = 0,
+    name: str = "the network",
+    do: str = "",
+) -> Floats:
+    """Logits (N, classes), the same in every process: each process computes its share of the pictures.
+
+    Raises ModelError, about the network of that `name` and with that advice, if some are not finite.
+    """
     from accelerate.utils import gather_object
 
     rank, world = accelerator.process_index, accelerator.num_processes
@@ -153,7 +166,10 @@ def answer(module: Any, pictures: Pictures, input: Input, accelerator: Any, *, w
             logits = (module(batch).float() + module(batch.flip(-1)).float()) / 2
             answered.extend(logits.double().cpu().numpy())
     module.train(training)
-    if world == 1:
-        return np.stack(answered)
-    pairs = gather_object(list(zip(mine, answered, strict=True)))
-    return np.stack([logits for _, logits in sorted(pairs, key=lambda pair: pair[0])])
+    if world > 1:
+        pairs = gather_object(list(zip(mine, answered, strict=True)))
+        answered = [logits for _, logits in sorted(pairs, key=lambda pair: pair[0])]
+    found: Floats = np.stack(answered)
+    if lost := int((~np.isfinite(found).all(axis=1)).sum()):
+        raise ModelError(name, found=f"outputs for {lost:,} of {len(found):,} photos that are not finite", do=do)
+    return found

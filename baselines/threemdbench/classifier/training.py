@@ -26,6 +26,8 @@ from loaders.errors import InputError, ModelError
 from loaders.files.paths import is_there
 
 CHECKPOINT, BEST = "checkpoint.safetensors", "best.safetensors"
+SMALLER = "Use a smaller --learning-rate, with --restart to start over"
+"""What to do about a training that diverged."""
 
 
 @dataclass(slots=True)
@@ -103,8 +105,8 @@ class Training:
         """Train to the end: the network with the weights that were best on validation, the outcome of every epoch, and
         which was best.
 
-        Raises ModelError if the loss is not finite or the device runs out of memory, KeyboardInterrupt with a
-        message to show.
+        Raises ModelError if the loss, or an output on validation, is not finite or the device runs out of memory,
+        KeyboardInterrupt with a message to show.
         """
         try:
             while not self._finished():
@@ -171,7 +173,7 @@ class Training:
             raise ModelError(
                 self.network.name,
                 found=f"the loss is {value} at step {place.step} of epoch {place.epoch + 1}",
-                do="Use a smaller --learning-rate, with --restart to start over",
+                do=SMALLER,
             )
         place.loss += value
 
@@ -181,7 +183,10 @@ class Training:
         place, pictures = self.position, self.pictures["validation"]
         # Each process averaged the batch statistics that it saw itself: all continue with those of the first.
         broadcast(list(self.average.module.buffers()))
-        logits = answer(self.average.module, pictures, self.network.input, self.accelerator, workers=self.workers)
+        logits = answer(
+            self.average.module, pictures, self.network.input, self.accelerator, workers=self.workers,
+            name=self.network.name, do=SMALLER,
+        )  # fmt: skip
         labels, _ = occurring(pictures.labels, range(logits.shape[1]))
         scores = classification_scores(pictures.labels, logits.argmax(axis=1).tolist(), labels)
         place.history.append(

@@ -103,5 +103,8 @@ def _ask(
     pictures = pictures_of(labelled, max(network.input.train_size, network.input.test_size), quiet=False)["test"]
     workers = options.workers if options.workers is not None else (0 if pictures.in_memory else cores())
     module = network.module.to(accelerator.device, memory_format=torch.channels_last)
-    logits = answer(module, pictures, network.input, accelerator, workers=workers)
+    logits = answer(
+        module, pictures, network.input, accelerator, workers=workers,
+        name=str(options.weights), do="Train it again, with a smaller --learning-rate",
+    )  # fmt: skip
     return logits, pictures.unreadable, {"device": accelerator.device.type, "precision": precision}

@@ -16,7 +16,7 @@ from baselines.threemdbench.classifier.network import Network, open_network
 from baselines.threemdbench.classifier.pictures import Pictures, answer
 from baselines.threemdbench.classifier.recipe import Recipe
 from baselines.threemdbench.classifier.scoring import FINE_TUNED, PROBED, SCRATCH
-from baselines.threemdbench.classifier.training import BEST, CHECKPOINT, Told, Training
+from baselines.threemdbench.classifier.training import BEST, CHECKPOINT, SMALLER, Told, Training
 from baselines.threemdbench.classifier.weights import About, write_weights
 from loaders.errors import InputError
 from loaders.installed import installed_versions
@@ -111,7 +111,10 @@ def _train(labelled: Labelled, options: Classifying) -> tuple[Labelled, Answered
             workers=workers,
             checkpoint_seconds=options.checkpoint_seconds,
         ).run()
-        ask = partial(answer, module, input=network.input, accelerator=accelerator, workers=workers)
+        ask = partial(
+            answer, module, input=network.input, accelerator=accelerator, workers=workers,
+            name=network.name, do=SMALLER,
+        )  # fmt: skip
         validation, test = ask(pictures["validation"]), ask(pictures["test"])
     temperature = fit_temperature(validation, np.array(pictures["validation"].labels))
     if not main:

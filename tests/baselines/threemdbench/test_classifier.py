@@ -210,6 +210,18 @@ def test_a_damaged_checkpoint_and_one_of_another_training_are_refused(
     assert train(release, tmp_path, "--epochs", 1, "--batch-size", 16, "--restart") == 0
 
 
+def test_a_training_that_diverges_is_told_before_its_weights_are_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    photos = class_folders(tmp_path / "photos", {"train": range(8), "val": range(8, 10), "test": range(10, 12)})
+    assert train(photos, tmp_path / "run", "--epochs", 3, "--learning-rate", 1000) == 2
+    said = told(capsys)
+    assert "outputs for 4 of 4 photos that are not finite" in said and "random:tiny" in said
+    assert "Use a smaller --learning-rate, with --restart to start over" in said and "RuntimeWarning" not in said
+    assert not list(tmp_path.glob("run/**/model.safetensors")) and not list(tmp_path.glob("run/**/best.*"))
+    assert train(photos, tmp_path / "run", "--epochs", 1, "--restart") == 0
+
+
 def test_a_class_of_test_alone_keeps_its_place_when_a_training_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
