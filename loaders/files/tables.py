@@ -30,6 +30,7 @@ from loaders.files.cells import LONGEST_ROW, separator_of
 from loaders.files.disk import NO_ROOM, refuse_disk
 from loaders.files.json_values import parse_json, unusual
 from loaders.files.kinds import PARQUET, mistaken
+from loaders.files.open_quotes import Joined, joined_rows
 from loaders.files.opening import MOST_BYTES, blocks_of, digest_of, open_file, read_file
 from loaders.files.paths import name_of
 from loaders.files.texts import MARK, check_text, decode, is_text, line_text, stream_lines
@@ -45,6 +46,7 @@ _CONVERTED = {
     **dict.fromkeys((".xlsx", ".xls", ".ods"), 'Save the sheet as "CSV UTF-8"'),
     **dict.fromkeys((".gz", ".zst", ".bz2", ".xz", ".zip"), "Unpack it first"),
 }
+_KNOWN = 20  # rows by which others are known
 _QUOTES = 1_000  # after so many rows with broken quotes, the file is not CSV
 _BATCH_BYTES = 1 << 30
 _CELLS = (pa.ArrowException, ValueError, OverflowError, TypeError)
@@ -229,13 +231,16 @@ def _named(cells: list[str], columns: Sequence[str], more: bool, where: str) -> 
 
 def _rows(text: TextIO, delimiter: str, path: Path, before: int) -> Iterator[tuple[int, list[str]] | BadRow]:
     """Rows with the number of their first line, without blank lines; `before` lines were read already. After a row that
-    is not CSV, the line after its first one begins the next row.
+    is not CSV, the line after its first one begins the next row; so it does after one that has taken in others, of
+    which `joined_rows` is certain.
 
     Raises: InputError if there are too many such rows, and for a line that never ends.
     """
     csv.field_size_limit(FIELD_LIMIT)
     row: list[str] = []  # the lines of the current row
     again: deque[str] = deque()  # lines that are read once more
+    width = 0
+    known: deque[list[str]] = deque(maxlen=_KNOWN)
 
     def lines() -> Iterator[str]:
         while line := again.popleft() if again else text.readline(LONGEST_ROW + 1):
@@ -250,27 +255,75 @@ def _rows(text: TextIO, delimiter: str, path: Path, before: int) -> Iterator[tup
     while True:
         line = before + reader.line_num + 1
         row.clear()
+        own = 1
         try:
             cells = next(reader)
+            bad = None
+            if width and len(row) > 1 and (joined := joined_rows(cells, width, delimiter, known)):
+                own = joined.lines
+                bad = _joined(joined, f"{name_of(path)}:{line}")
+                if not joined.certain:
+                    yield bad
+                    continue
         except StopIteration:
             return
         except csv.Error as error:
-            bad = BadRow(
-                f"{name_of(path)}:{line}",
-                reason="no CSV",
-                found=f"cannot be read as CSV ({error})",
-                expected="closed quotes and one separator throughout",
-                do="Look for an unclosed quote in this row, or a truncated file",
-            )
+            bad = _broken(error, len(row), f"{name_of(path)}:{line}")
+        if bad is not None:
             broken += 1
             if broken > _QUOTES:
-                raise InputError(path, found=f"{bad.found}, in {broken:,} rows", expected="CSV", do=bad.do) from None
+                found = f"{bad.found}, in {broken:,} rows"
+                raise InputError(path, found=found, expected=bad.expected, do=bad.do) from None
             yield bad
-            again.extendleft(reversed(row[1:]))
-            reader, before = csv.reader(lines(), delimiter=delimiter, strict=True), line
+            again.extendleft(reversed(row[own:]))
+            reader, before = csv.reader(lines(), delimiter=delimiter, strict=True), line + own - 1
             continue
         if cells:
+            if not width:
+                width = len(cells)
+            elif len(cells) == width:
+                known.append(cells)
             yield line, cells
+
+
+def _broken(error: csv.Error, lines: int, where: str) -> BadRow:
+    """What is wrong with a row of so many lines that is not CSV."""
+    if not str(error).startswith("field larger"):
+        return BadRow(
+            where,
+            reason="no CSV",
+            found=f"cannot be read as CSV ({error})",
+            expected="closed quotes and one separator throughout",
+            do="Look for an unclosed quote in this row, or a truncated file",
+        )
+    do = "Shorten it" if lines == 1 else "Look for an unclosed quote in this row"
+    return BadRow(
+        where,
+        reason="a cell that is too long",
+        found=f"a cell of more than {FIELD_LIMIT:,} characters" + f", in {lines:,} lines" * (lines > 1),
+        expected=f"at most {FIELD_LIMIT:,}",
+        do=do,
+    )
+
+
+def _joined(joined: Joined, where: str) -> BadRow:
+    """What is wrong with a row that has taken in others, or seems to have."""
+    rows = how_many(joined.rows, "more row")
+    if joined.certain:
+        return BadRow(
+            where,
+            reason="no CSV",
+            found=f"a quote without its partner, which takes in {rows}",
+            expected="closed quotes",
+            do="Look for an unclosed quote in this row",
+        )
+    return BadRow(
+        where,
+        reason="a cell that looks like several rows",
+        found=f"a cell whose lines may be {rows}",
+        expected="closed quotes",
+        do="Look for an unclosed quote in this row; if it is one text, save the table as JSON lines or Parquet",
+    )
 
 
 def _filled(path: Path) -> bytes:
