@@ -102,6 +102,14 @@ def _foreign_blocks(given: ForeignRow, columns: Columns, where: str) -> tuple[di
     value["hidden_concerns"] = [_foreign_concern(each) for each in read]
     missing = [*given.missing, *(f"hidden_concerns.{field}" for each in read for field in each.missing)]
     missing += ["hidden_concerns with an object for each concern"] * (not read and not missing)
+    # One that cannot be read may hold what is missing.
+    if broken := sorted({*given.broken, *(f"hidden_concerns.{field}" for each in read for field in each.broken)}):
+        raise InputError(
+            where,
+            found=f"{', '.join(broken)}: begins as a list or an object, and cannot be read as one",
+            expected="JSON, or what Python prints of it, whole",
+            do="Save the table as JSON lines or Parquet, which hold lists and objects",
+        )
     if missing:
         raise InputError(
             where,

@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import json
 import re
-from ast import literal_eval
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from loaders.errors import InputError
+from loaders.files.printed import parse_printed
 from loaders.files.texts import read_text
 from loaders.files.yaml_values import parse_yaml
 
 Columns = Mapping[str, str | None]
+_OPENS = re.compile(r"\s*(?:[{[]|array\()")
+_BLOCK = re.compile(r"""\s*(?:array\()?(?:\[\s*)*(?:\{\s*['"}]|\[\s*['"{])""")  # hardly how a text begins
 _WORD = re.compile(r"[\w.-]{1,40}")
 
 
@@ -63,6 +65,13 @@ class ForeignRow:
     def unread(self) -> list[str]:
         """Those of its columns that no field was found in so far."""
         return sorted(self._values.keys() - self._read)
+
+    @property
+    def broken(self) -> list[str]:
+        """Those of its columns that begin as a list or an object in a cell does, and cannot be read as one; if no field
+        is missing, only columns in which one was found."""
+        of = self._values if self.missing else self._read
+        return sorted(path for path in of if isinstance(text := self._values[path], str) and _BLOCK.match(text))
 
     def find(self, field: str, block: str = "", *, needed: bool = True) -> Any:
         """The value of a field, "" if there is none: in its own block first, then the outermost of its name."""
@@ -131,12 +140,12 @@ def texts_of(value: object, mark: str = "") -> list[Any]:
 
 def _opened(value: object, depth: int = 0) -> Any:
     """The value with the JSON texts in it parsed, as deep as a record goes, and those that pandas makes of objects and
-    lists when it writes a CSV: as Python writes them."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") and depth < 4:
-        for parse in (json.loads, literal_eval):
+    lists when it writes a CSV: as Python and numpy print them."""
+    if isinstance(value, str) and _OPENS.match(value) and depth < 4:
+        for parse in (json.loads, parse_printed):
             try:
                 found = parse(value)
-            except (ValueError, SyntaxError, RecursionError, MemoryError):
+            except (ValueError, RecursionError):
                 continue
             return _opened(found, depth + 1) if isinstance(found, dict | list) else value
         return value

@@ -22,6 +22,7 @@ from builders.release.verify import verify
 from builders.samples.medconceal import profiles
 from loaders.corpus import load
 from loaders.errors import InputError
+from loaders.files.bad_rows import BadRow
 from loaders.manifest import Manifest
 from loaders.medconceal import CATEGORIES, SCENARIOS, PatientProfile, profile_of, row_of
 from loaders.medconceal_corpus import FOREIGN, read_foreign
@@ -127,6 +128,21 @@ def test_profiles_of_somebody_elses_become_a_release(kind: str, tmp_path: Path) 
     assert f"those of `profiles.{kind}`" in card and "forum" not in card
     assert "whether they agreed, is not stated by the maintainer" in card
     assert "| licence | rows |\n|---|---:|\n| CC-BY-4.0 | " in card
+
+
+def test_a_release_that_pandas_wrote_to_a_csv_is_read(tmp_path: Path) -> None:
+    rows = [row_of(one, author="a", licence="CC0-1.0", attribution="b") for one in profiles()[:5]]
+    table = pa.Table.from_pylist(rows).to_pandas()
+    path = tmp_path / "rows.csv"
+    table.to_csv(path)
+    assert "dtype=object" in path.read_text(encoding="utf-8")
+    read = open_source(f"cases={path}", synthetic=None, seed=0, workspace=tmp_path)
+    assert isinstance(read, Written)
+    assert [{name: row[name] for name in rows[0]} for row in read.rows if not isinstance(row, BadRow)] == rows
+    table["hidden"] = table["hidden"].map(lambda hidden: str(hidden)[:1000])  # as something may have cut it off
+    table.to_csv(path)
+    with pytest.raises(InputError, match=r"rows.csv:2: hidden: begins as a list or an object, and cannot be read"):
+        open_source(f"cases={path}", synthetic=None, seed=0, workspace=tmp_path)
 
 
 def test_cases_are_read_again_with_other_versions_of_the_identifier_packages(

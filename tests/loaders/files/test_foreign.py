@@ -57,6 +57,23 @@ def test_a_mapping_that_names_a_column_of_no_row_is_refused(tmp_path: Path) -> N
     assert "one of Case ID, history.reason, worries, worries.says" in told
 
 
+def test_a_cell_may_hold_what_pandas_makes_of_arrays() -> None:
+    cell = (
+        "{'worries': array([{'says': 'x', 'cues': array(['a', \"b's\"],\n   dtype=object)}], dtype=object), 'cue': nan}"
+    )
+    row = ForeignRow({"hidden": cell, "scenarios": "['one' 'two']", "text": "[Name] coughs {a lot}"}, {})
+    assert row.find("worries") == [{"says": "x", "cues": ["a", "b's"]}]
+    assert row.find("scenarios") == ["one", "two"] and row.find("text") == "[Name] coughs {a lot}"
+    assert row.find("cue", needed=False) == "" and row.broken == []
+
+
+def test_a_cell_that_begins_as_a_block_and_is_none_is_named() -> None:
+    row = ForeignRow({"hidden": "{'name': 'Ada', 'age': ", "rows": "['a' ... 'b']", "age": 7}, {})
+    assert row.find("age") == 7 and row.broken == []  # nothing was looked for in them
+    assert row.find("rows") and row.broken == ["rows"]
+    assert row.find("name") == "" and row.broken == ["hidden", "rows"]
+
+
 def test_texts() -> None:
     assert text_of(["a", None, 2]) == "a; 2" and text_of(34) == "34"
     assert texts_of("one") == ["one"] and texts_of("") == texts_of(None) == [] and texts_of(["a", None]) == ["a"]
