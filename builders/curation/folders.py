@@ -1,4 +1,4 @@
-"""The files of a folder, with the split, label, group and source that its layout or a table gives them."""
+"""The photos of a folder, with the split, label, group and source that its layout or a table gives them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from unicodedata import normalize
 
 from loaders.errors import CHECK_FOLDER, InputError
 from loaders.files.cells import cell_text, plain_label
-from loaders.files.image_files import SUFFIXES, ImageFile, ImageIndex, shown_name
-from loaders.files.images import image_bytes
+from loaders.files.image_files import SUFFIXES, ImageFile, ImageIndex, is_photo, not_opened, shown_name
+from loaders.files.images import ImageError, image_bytes
 from loaders.files.layout import first_spelling, layout, plain_split
 from loaders.files.paths import check_folder, is_hidden, is_there, resolved
 from loaders.files.tables import read_table
@@ -46,8 +46,13 @@ class File:
     held: Callable[[], bytes] | None = field(default=None, compare=False)
 
     def read(self) -> bytes:
-        """Its bytes, undecoded. Raises: ImageError when it cannot be read, or is too long."""
-        return self.held() if self.held else image_bytes(self.path)
+        """Its bytes, undecoded. Raises: ImageError when it cannot be read, is too long, or is not opened by its name,
+        such as an archive."""
+        if self.held:
+            return self.held()
+        if problem := not_opened(self.path):
+            raise ImageError(self.path, reason="not_opened", found=problem)
+        return image_bytes(self.path)
 
 
 def files_of(
@@ -58,8 +63,8 @@ def files_of(
     label: str | None = None,
     group: str | None = None,
 ) -> list[File]:
-    """Every file below a folder, sorted by name, except hidden ones and those below `without`. Links to
-    folders elsewhere are followed.
+    """Every photo below a folder, sorted by name, except hidden ones and those below `without`; what counts as one is
+    what does in a build (`is_photo`). Links to folders elsewhere are followed.
 
     Without a table, a folder named like a split (`train`, `val`, `test`, …) gives the split, the innermost other folder
     the label, and the outermost of two or more other folders the source. Labels and splits that differ only in spelling
@@ -75,16 +80,14 @@ def files_of(
     if table is None:
         listed = [_from_layout(name, path) for name, path in paths.items()]
     else:
-        itself = resolved(table)
         told = _from_table(table, folder, paths, label, group)
         listed = [
             replace(told.pop(normalize("NFC", name), File(name, path)), name=name, path=path)
             for name, path in paths.items()
-            if resolved(path) != itself  # a table may lie beside the photos that it lists
         ]
         listed += told.values()
     if not listed:
-        raise InputError(folder, found="holds no file", expected="images", do=CHECK_FOLDER)
+        raise InputError(folder, found="holds no file that is a photo", expected="images", do=CHECK_FOLDER)
     return sorted(in_one_spelling(listed), key=lambda file: file.name)
 
 
@@ -99,7 +102,7 @@ def in_one_spelling(files: Sequence[File]) -> list[File]:
 
 
 def _walk(folder: Path, without: Path | None) -> Iterator[Path]:
-    """Files, and folders that cannot be listed, so that they are reported."""
+    """Photos, and folders that cannot be listed, so that they are reported."""
     linked: set[Path] = set()
     closed: list[Path] = []
     for at, folders, names in os.walk(
@@ -108,7 +111,7 @@ def _walk(folder: Path, without: Path | None) -> Iterator[Path]:
         here = Path(at)
         # Sorted first: of two links to one folder, the first is entered.
         folders[:] = [name for name in sorted(folders) if _entered(here / name, resolved(folder), without, linked)]
-        yield from (here / name for name in names if not is_hidden(name))
+        yield from (here / name for name in names if not is_hidden(name) and is_photo(here / name))
     yield from closed
 
 

@@ -75,7 +75,7 @@ def image_files(folder: Path) -> list[ImageFile]:
         raise InputError(error.filename, found=f"cannot be read ({error.strerror})", expected="a readable folder")
 
     paths = (Path(here, name) for here, _, names in os.walk(folder, onerror=refuse) for name in names)
-    return _named(folder, ((path, _of_file(path, folder)) for path in paths if path.suffix.casefold() in SUFFIXES))
+    return _named(folder, ((path, _of_file(path, folder)) for path in paths if _is_image(path)))
 
 
 def shown_name(path: Path, folder: Path) -> str:
@@ -103,8 +103,21 @@ def unopened(folder: Path) -> list[ImageFile]:
     ("a.jpg.1" and "a.jpg?w=300" of wget, "IM0001" of a hospital's archive) below a folder, by name, hidden ones aside.
     """
     paths = (Path(here, name) for here, _, names in os.walk(folder) for name in names)
-    others = (path for path in paths if path.suffix.casefold() not in SUFFIXES)
-    return _with_problem(folder, ((path, _UNOPENED.get(path.suffix.casefold()) or _by_bytes(path)) for path in others))
+    return _with_problem(folder, ((path, not_opened(path) or _by_bytes(path)) for path in paths if not _is_image(path)))
+
+
+def is_photo(path: Path) -> bool:
+    """Whether a file in a folder of photos counts as one: it looks like an image, or is one that `unopened` lists."""
+    return _is_image(path) or bool(not_opened(path) or _by_bytes(path))
+
+
+def not_opened(path: Path) -> str:
+    """Why a file that may hold photos is not opened, by its name; "" for any other."""
+    return _UNOPENED.get(path.suffix.casefold(), "")
+
+
+def _is_image(path: Path) -> bool:
+    return path.suffix.casefold() in SUFFIXES
 
 
 def _by_bytes(path: Path) -> str:

@@ -45,7 +45,8 @@ _BROKEN = (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error,
 class ImageError(InputError):
     """An image that cannot be used.
 
-    `reason` is one of missing, empty, not_an_image, format_not_read, too_large, one_pixel, truncated, corrupt.
+    `reason` is one of missing, empty, not_opened, not_an_image, format_not_read, too_large, one_pixel, truncated,
+    corrupt.
     """
 
     def __init__(self, where: object, *, reason: str, found: str, expected: str = "", do: str = "") -> None:

@@ -218,6 +218,7 @@ def test_folders_with_labels_and_without(made: Made, tmp_path: Path, capsys: pyt
     pictures = {f"{name}/{at}.jpg": photo(80 + at) for at, name in enumerate(("hordeolum", "Acne", "wart", "Eczema"))}
     labelled = save(tmp_path / "labelled", pictures)
     (labelled / "about.txt").write_text("no photo")
+    (labelled / "more.zip").write_bytes(b"PK\x03\x04")
     assert predict(made, labelled, tmp_path / "one") == 0
     assert "1 file is not an image, by its name" in told(capsys)
     record, results = read_run(tmp_path / "one")

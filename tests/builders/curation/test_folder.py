@@ -28,6 +28,7 @@ from builders.curation.curate import curate
 from builders.curation.folders import File, files_of
 from builders.curation.index import Index
 from builders.curation.output import PHOTOS, curate_set
+from builders.threemdbench.sources import open_source
 from loaders.engines.choice import EngineName
 from loaders.engines.threads import Threads
 from loaders.errors import InputError
@@ -81,10 +82,8 @@ def report(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_every_file_is_accounted_for_once(folder: Path, report: Path) -> None:
-    names = sorted(
-        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and path.name[0] != "."
-    )
+def test_every_photo_is_accounted_for_once(folder: Path, report: Path) -> None:
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("[!.]*.*g") if path.is_file())
     assert [row["file"] for row in _table(report)] == names
     assert pq.read_schema(report / "photos.parquet").equals(PHOTOS)
 
@@ -92,7 +91,6 @@ def test_every_file_is_accounted_for_once(folder: Path, report: Path) -> None:
 def test_unreadable_files_are_listed_with_the_reason(report: Path) -> None:
     told = {row["file"]: row["status"] for row in _table(report) if row["status"] != "ok"}
     assert told == {
-        "notes.txt": "not_an_image",
         "train/acne/cut.jpg": "truncated",
         "train/acne/empty.jpg": "empty",
         "train/acne/text.jpg": "not_an_image",
@@ -144,6 +142,30 @@ def test_leaks_cross_splits_and_labels(report: Path) -> None:
     }
 
 
+def test_what_counts_as_a_photo_is_what_does_in_a_build(tmp_path: Path) -> None:
+    save(
+        tmp_path, {"acne/a.jpg": drawn(1), "acne/b.jpg": b"no image", "acne/notes.txt": b"notes", "acne/c.csv": b"a,b"}
+    )
+    others = {"more.zip": b"PK\x03\x04", "Thumbs.db": b"\xd0\xcf", "film.mp4": b"\0", "scan.dcm": bytes(128) + b"DICM"}
+    save(tmp_path, {f"acne/{name}": data for name, data in others.items()} | {"acne/d.jpg.1": jpeg(drawn(2))})
+    source = open_source(f"folder={tmp_path}")
+    curation = curate(files_of(tmp_path))
+    assert [one.file.name for one in curation.files] == sorted(photo.file for photo in source.photos())
+    assert {one.file.name: (one.reason, one.detail) for one in curation.files if one.content is None} == {
+        "acne/b.jpg": ("not_an_image", "is no image that can be read"),
+        "acne/film.mp4": ("not_opened", "film not opened: take its pictures out"),
+        "acne/more.zip": ("not_opened", "archive not opened: unpack it"),
+        "acne/scan.dcm": ("not_opened", "image format not read: convert it to JPEG or PNG"),
+    }
+
+
+def test_a_table_says_something_about_each_photo_whatever_else_is_there(tmp_path: Path) -> None:
+    save(tmp_path, {"a.jpg": drawn(1), "notes.txt": b"notes"})
+    (tmp_path / "table.csv").write_text("file,label\na.jpg,acne\n")
+    audit = curate_set(str(tmp_path), tmp_path / "report", table=tmp_path / "table.csv")
+    assert audit.photos.columns["label"] == "columns of table.csv"
+
+
 def test_the_report_is_self_contained_and_names_what_it_found(folder: Path, report: Path) -> None:
     page = (report / "report.html").read_text()
     assert not re.search(r"<script|https?://|src=\"(?!data:image/jpeg;base64,)", page)
@@ -179,8 +201,8 @@ def test_new_images_against_an_index_give_the_result_of_a_full_run(
 
     monkeypatch.setattr(examine, "_measured", counted)
     curate_set(str(folder), tmp_path / "report", index=index)
-    # Of the five files outside train, one has the bytes of a file inside.
-    assert len(measured) == 4
+    # Of the four photos outside train, one has the bytes of a photo inside.
+    assert len(measured) == 3
     for name in OUTPUTS:
         assert (tmp_path / "report" / name).read_bytes() == (report / name).read_bytes(), name
 
@@ -286,7 +308,8 @@ def test_a_name_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
     [
         (lambda place: place / "nowhere", "does not exist"),
         (lambda place: save(place, {"a.jpg": b"x"}) / "a.jpg", "is not a folder"),
-        (lambda place: place, "holds no file"),
+        (lambda place: place, "holds no file that is a photo"),
+        (lambda place: save(place, {"notes.txt": b"x"}), "holds no file that is a photo"),
         (lambda place: save(place, {"a.jpg": b"x", "b.png": b""}), "none of 2 files is a readable image"),
     ],
 )
@@ -484,9 +507,9 @@ def test_the_command_line(folder: Path, tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
         told = " ".join(result.output.split())
         assert re.search(
-            r"photos 19 9 kept 9 unique 4 best copy 5 left out as copies 6 .* left out as unreadable 4", told
+            r"photos 18 9 kept 9 unique 4 best copy 5 left out as copies 6 .* left out as unreadable 3", told
         ), told
-        assert "empty 1 not an image 2 truncated 1" in told
+        assert "empty 1 not an image 1 truncated 1" in told
         assert "several splits 7 3 1 one picture, several labels 2 1 0" in told
     assert codes == [0, 1]
 
@@ -625,7 +648,6 @@ def test_a_table_names_files_without_folders_beside_annotations_and_copies(tmp_p
     assert [(file.name, file.label) for file in files_of(tmp_path / "photos", table=table)] == [
         ("copy/P_2.png", "ACK"),
         ("imgs_part_1/P_1.png", "NEV"),
-        ("imgs_part_1/P_1.txt", ""),
         ("imgs_part_2/P_2.png", ""),
     ]
     table.write_text("image_id\nP_1\n")

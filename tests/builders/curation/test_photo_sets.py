@@ -372,7 +372,7 @@ def test_an_archive_of_photos_is_to_be_unpacked(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         photo_set(str(tmp_path / "archive.zip"))
     assert caught.value.do == "Unpack it, and name the folder"
-    with pytest.raises(InputError, match="archive.zip: is a ZIP archive"):
+    with pytest.raises(InputError, match="archive.zip: archive not opened: unpack it"):
         curate_set(str(tmp_path), tmp_path / "report")
 
 
