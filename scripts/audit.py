@@ -23,6 +23,8 @@ from loaders.errors import InputError, printable
 from loaders.files.disk import check_folder, write_whole
 from loaders.files.opening import refuse_other
 from loaders.files.paths import is_file
+from loaders.files.tables import own_names, read_records
+from loaders.medlaybench_v import PAIR_COLUMNS
 from loaders.models.chat import open_model
 from scripts.terminal.console import output, table, warn
 from scripts.terminal.options import file_outside_releases
@@ -39,7 +41,7 @@ def command(
     source: str = typer.Argument(
         ..., metavar="FILE|DIR|REPO|official", help="A file of pairs, a release, or the authors' release."
     ),
-    split: str | None = typer.Option(None, help="Only this split of a release."),
+    split: str | None = typer.Option(None, help="Only this split of a release, or of a table with a column of splits."),
     revision: str | None = typer.Option(None, metavar="TAG", help="Tag or commit of a release on the Hub."),
     vocabulary: list[str] = typer.Option(
         ["bundled"], metavar="FILE|bundled", help="Allow the lay phrases of this vocabulary. May be repeated."
@@ -220,9 +222,22 @@ def _place(audited: Audited) -> int:
 def _rows(source: str, split: str | None, revision: str | None) -> Iterator[dict[str, Any]]:
     """The pairs of a table, a release or the authors' release; no image is decoded."""
     place = Path(source) if is_file(Path(source)) else source
+    if split and isinstance(place, Path):
+        _check_split(place, split)
     loaded = load("medlaybench-v", split, revision=revision, source=place)
     for part in [loaded] if split else loaded.values():
         yield from part.remove_columns("image")
+
+
+def _check_split(path: Path, split: str) -> None:
+    """Refuses a split of a table that has none: all its rows, which count as test, would be taken for it."""
+    records = read_records(path)
+    names = next(names for names, _ in PAIR_COLUMNS if "split" in names)
+    if not any(own_names(records, [names]).get(name) for name in names):
+        found = (
+            f"no split {split!r}: it has no column {' or '.join(names)}; its columns are {', '.join(records.columns)}"
+        )
+        raise InputError(path, found=found, expected="a column of splits", do="Leave out --split, or add one")
 
 
 def _write(path: Path, found: list[Audited], opinions: Mapping[Audited, Opinion]) -> None:

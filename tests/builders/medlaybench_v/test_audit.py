@@ -326,6 +326,16 @@ def test_a_split_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert execute([*command, "--revision", "v1"]) == 2 and "no revision" in capsys.readouterr().err
 
 
+def test_a_split_of_a_file_without_splits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.csv").write_text("id,expert,lay\na,CT of a 2 cm cyst.,A CT of a cyst.\n", encoding="utf-8")
+    for split in ("test", "train"):
+        assert execute(["audit", str(tmp_path / "p.csv"), "--split", split]) == 2
+        told = " ".join(capsys.readouterr().err.split())
+        assert f"no split '{split}': it has no column split or subset; its columns are id, expert, lay" in told
+    (tmp_path / "p.csv").write_text("id,expert,lay,Subset\nb,CT.,A CT.,\n", encoding="utf-8")
+    assert execute(["audit", str(tmp_path / "p.csv"), "--split", "test"]) == 0
+
+
 def test_pairs_in_other_languages_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pairs = [
         ("Chest CT shows a nodule.", "A chest CT scan shows a small lump."),
