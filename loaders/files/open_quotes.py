@@ -18,6 +18,8 @@ _DIGITS = re.compile(r"\d+")
 _DECIMAL = re.compile(r"(?<=\d),(?=\d)")
 _NUMBER = re.compile(r"\d{1,18}")
 _CODE = re.compile(r"(?=\S*\d)(?=\S*[^\W\d])\S+")  # a word with letters and digits
+_CODED, _WORD = re.compile(r"(?=\D*\d)\S+"), re.compile(r"\S+")
+_MANY = 10
 _FEW = 3  # rows that must have the same cell in a column before another is known by it
 _MOST = 0.9  # the share of the lines that must be rows, and of these that must be like others
 _SAME = 3  # characters with which names that belong together begin
@@ -47,10 +49,10 @@ def joined_rows(cells: list[str], width: int, sep: str, before: Sequence[list[st
             rows = [line.split(sep) + end for line, end in zip(told, ends, strict=True) if _is_split(line, sep)]
             rows = [row for row in rows if len(row) == width]
             if rows and len(rows) >= _MOST * len(told):
-                if _alike(rows, cells[0] if at else head.partition(sep)[0], before):
+                first = cells[0] if at else head.partition(sep)[0]
+                if _alike(rows, first, before):
                     return Joined(own, len(told), certain=True)
-                # Lines of two parts may be a list of values, and a single line of several is soon written.
-                return Joined(own, len(told), certain=False) if width > 2 and len(told) > 1 else None
+                return Joined(own, len(told), certain=False) if _likely(rows, first) else None
         own += len(lines)
     return None
 
@@ -77,6 +79,16 @@ def _alike(rows: Sequence[list[str]], first: str, before: Sequence[list[str]]) -
             begin = _mostly(_CODE.fullmatch(name) is not None for name in (first, *names))
     # The last row's end is that of the row which took it in.
     return begin or any(map(_known, zip(*rows[:-1], strict=True), zip(*before, strict=True)))
+
+
+def _likely(rows: Sequence[list[str]], first: str) -> bool:
+    """Whether what looks like rows is hardly a text. A line of several parts is soon written, and lines of two parts
+    may be a list of values; but not many of these have names that may be those of rows."""
+    names = [row[0] for row in rows]
+    if len(rows[0]) > 2:
+        return len(rows) > 1
+    like = _CODED if any(map(str.isdecimal, first)) else _WORD
+    return len(rows) >= _MANY and len({*names}) == len(names) and all(map(like.fullmatch, (first, *names)))
 
 
 def _mostly(answers: Iterable[bool]) -> bool:

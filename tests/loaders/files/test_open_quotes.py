@@ -135,6 +135,17 @@ def test_what_may_be_rows_or_a_text_is_told_and_not_read_as_rows(tmp_path: Path)
     assert "if it is one text, save the table as JSON lines or Parquet" in bad.do
 
 
+def test_many_rows_of_two_cells_whose_names_tell_nothing_are_told(tmp_path: Path) -> None:
+    """A list of values is shorter, or has other names."""
+    text = table(50, 70, lambda n: str(n * 77 % 200), "")
+    (tmp_path / "a.csv").write_text(text)
+    kept, bad = ids(tmp_path / "a.csv")
+    assert len(kept) == COUNT - 21 and bad == ["a.csv:52"]
+    values = "".join(f"v{'abcdefghijklmno'[n]},{n}\n" for n in range(15))
+    (tmp_path / "a.csv").write_text(f'id,caption\n1,"Values:\n{values[:-1]}"\n2,CT\n')
+    assert ids(tmp_path / "a.csv") == (["1", "2"], [])
+
+
 @pytest.mark.parametrize(
     ("cell", "found", "do"),
     [
