@@ -26,8 +26,8 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """A dot plot to be drawn once the ends of its axis are known, if it has a number of ours; `zero` draws the line of
-    no difference."""
+    """A dot plot to be drawn once the ends of its axis are known, in parts if it has many series (`_parts`), if it has a
+    number of ours; `zero` draws the line of no difference."""
 
     series: Sequence[Series]
     title: str
@@ -47,7 +47,7 @@ def figures(view: TableView, runs: Sequence[FinishedRun] = ()) -> list[Figure]:
     if (view.paper, view.table) not in _FIGURES:
         return []
     made = _FIGURES[view.paper, view.table](view)
-    panels = [panel for panel in made if any(not one.hollow for one in panel.series)]
+    panels = [part for panel in made for part in _parts(panel) if any(not one.hollow for one in part.series)]
     together: dict[str, list[Series]] = {}
     for panel in panels:
         together.setdefault(panel.axis, []).extend(panel.series)
@@ -56,6 +56,16 @@ def figures(view: TableView, runs: Sequence[FinishedRun] = ()) -> list[Figure]:
         for run in runs:
             drawn += _projections(run.folder / PROJECTIONS)
     return drawn
+
+
+def _parts(panel: _Panel) -> Iterator[_Panel]:
+    """The panel in as many as it takes to distinguish its series, however many; each part names its own."""
+    parts: dict[int, list[Series]] = {}
+    for one in panel.series:
+        parts.setdefault(one.style // STYLES, []).append(replace(one, style=one.style % STYLES))
+    for series in parts.values():
+        names = dict.fromkeys(one.label for one in series)
+        yield replace(panel, series=series, title=", ".join([panel.title, *(names if len(parts) > 1 else ())]))
 
 
 _Head = tuple[str, ...]
@@ -168,9 +178,8 @@ def _similarity(view: TableView) -> Iterator[_Panel]:
             for (label, _, lowest), (_, _, median), (_, _, highest) in zip(low, middle, high, strict=True):
                 point = Point(median.value, (lowest.value, highest.value))
                 models.setdefault(label, {})[row.labels[1] or "All pairs"] = point
-        for series in _by_style(models):
-            shown = ", ".join(each.label for each in series)
-            yield _Panel(series, f"{name}, {shown}: median, and nine tenths of the pairs", name.split()[-1])
+        only = f", {next(iter(models))}" if len(models) == 1 else ""  # a drawing has no key of one series
+        yield _Panel(_by_style(models), f"{name}{only}: median, and nine tenths of the pairs", name.split()[-1])
 
 
 def _diagnosis(view: TableView) -> Iterator[_Panel]:
@@ -187,23 +196,19 @@ def _by_group(view: TableView, column: str, title: str, axis: str) -> Iterator[_
         for head, cell in zip(view.heads, row.cells, strict=True):
             for label, _, point in _own(cell, row.label) if head[1:] in ((), (column,)) else ():
                 systems.setdefault(label, {})[head[0]] = point
-    yield from (_Panel(series, title, axis) for series in _by_style(systems))
+    yield _Panel(_by_style(systems), title, axis)
 
 
-def _by_style(points: Mapping[str, dict[str, Point]]) -> Iterator[list[Series]]:
-    """The series by label, as many at a time as a drawing can distinguish."""
-    for start in range(0, len(points), STYLES):
-        some = list(points.items())[start : start + STYLES]
-        yield [Series(label, of_label, style) for style, (label, of_label) in enumerate(some)]
+def _by_style(points: Mapping[str, dict[str, Point]]) -> list[Series]:
+    return [Series(label, of_label, style) for style, (label, of_label) in enumerate(points.items())]
 
 
 def _by_condition(view: TableView) -> Iterator[_Panel]:
-    """One series per source of captions, the user's own after the expert's; as many as a drawing can distinguish."""
+    """One series per source of captions, the user's own after the expert's."""
     theirs = ("Expert", "SCGR (Ours)", "LLM + CUI", "LLM Only")
     columns = [theirs[0], *(name for (name,) in view.heads if name not in theirs), *theirs[1:]]
-    for start in range(0, len(columns), STYLES):
-        some = {name: (name,) for name in columns[start : start + STYLES]}
-        yield _columns(view, some, f"{average_recall(1)} by source of the captions", "percent")
+    some = {name: (name,) for name in columns}
+    yield _columns(view, some, f"{average_recall(1)} by source of the captions", "percent")
 
 
 def _raters(view: TableView) -> Iterator[Figure]:

@@ -434,6 +434,20 @@ def test_captions_of_ones_own_method_have_a_column_beside_the_papers(tmp_path: P
     ]
 
 
+def test_any_number_of_sources_of_captions_is_drawn(tmp_path: Path) -> None:
+    names = [f"mine {at}" for at in range(7)]
+    for name in names:
+        found = record(options={"method": name})
+        cells = results(["Table 3", "Table A4"], found, rows={"BiomedCLIP": "BiomedCLIP"})
+        cells = [replace(one, setting=name if one.setting == "SCGR (Ours)" else one.setting) for one in cells]
+        write_run(tmp_path / name, found, [one for one in cells if not one.setting.startswith("LLM")])
+    views = _views(*(tmp_path / name for name in names))
+    for table in ("Figure A4i (assets/downstream.png)", "Table A4"):
+        drawn = figures(views[table])
+        assert all(name in " ".join(one.alt for one in drawn) for name in names)
+        assert len({one.caption for one in drawn}) == len(drawn)  # parts of a figure are told apart
+
+
 def test_readability_is_drawn_of_one_split_beside_the_paper(tmp_path: Path) -> None:
     found = record()
     cells = [replace(one, ci95=None) for one in results(["Table 1"], found) if one.split_or_group == "Test"]
