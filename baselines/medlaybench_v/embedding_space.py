@@ -25,7 +25,7 @@ from baselines.results.published import MODELS
 from baselines.results.run import Direction, Result, RunRecord
 from baselines.statistics.arrays import Floats, Ints
 from baselines.statistics.resampling import bootstrap_means
-from loaders.errors import InputError, MissingExtra
+from loaders.errors import InputError, MissingExtra, how_many
 from loaders.medlaybench_v import MODALITIES
 
 PAPER, TABLE, ALL_MODELS = "MedLayBench-V", "Figure A3 (caption)", "All models"
@@ -41,6 +41,7 @@ _NAMES = POOLED | {"DRAN": "Angiography", "DRPE": "PET", "DRCO": "Combined"}
 GROUPS = (EVERY, *(_NAMES[modality.code] for modality in MODALITIES))
 
 _COLUMNS: tuple[tuple[str, str, Direction], ...] = ((COSINE, "cosine", "up"), (EUCLIDEAN, "distance", "down"))
+_SAME = 1e-9  # values that differ by less differ by rounding, as those of pairs of equal captions do
 _BLOCK = 8192  # rows in float64 at a time
 _Array = NDArray[np.floating[Any]]
 
@@ -148,10 +149,24 @@ def histograms(space: Space, *, bins: int = 50) -> dict[str, Any]:
     """Counts of pairs by group in `bins` bins of equal width that all groups share, with the edges, as JSON."""
     drawn: dict[str, Any] = {}
     for name, values in (("cosine", space.cosine), ("euclidean", space.euclidean)):
-        edges = np.histogram_bin_edges(values, bins=bins)
+        ends = (values.min() - 0.5, values.max() + 0.5) if np.ptp(values) < _SAME else None
+        edges = np.histogram_bin_edges(values, bins=bins, range=ends)
         counts = {group: np.histogram(values[rows], edges)[0].tolist() for group, rows in space.groups.items()}
         drawn[name] = {"edges": edges.tolist(), "counts": counts}
     return drawn
+
+
+def check_projection(pairs: int, dimensions: int = 2) -> None:
+    """Raises InputError for fewer pairs or dimensions than `project` can draw, MissingExtra without scikit-learn."""
+    MissingExtra.check("figures", purpose="the t-SNE projection")
+    if pairs < 4:
+        raise _no_projection(how_many(pairs, "pair"), "4 pairs at least")
+    if dimensions < 2:
+        raise _no_projection("embeddings of 1 dimension", "2 dimensions at least")
+
+
+def _no_projection(found: str, expected: str) -> InputError:
+    return InputError("projection", found=found, expected=expected, do="Leave it out: --no-projection")
 
 
 def project(
@@ -163,8 +178,7 @@ def project(
     One fit for both registers, since two separate ones could not be compared; in one thread, so that the number of
     threads cannot change a point: 2,000 pairs take about half a minute.
 
-    Raises InputError for embeddings that are all the same, and for fewer than 4 pairs; MissingExtra without
-    scikit-learn.
+    Raises InputError for embeddings that are all the same, and what `check_projection` raises.
     """
     with MissingExtra.needed("figures", purpose="the t-SNE projection"):
         from sklearn.manifold import TSNE
@@ -173,12 +187,10 @@ def project(
     drawn = np.arange(len(names))
     if points < len(drawn):
         drawn = np.sort(np.random.default_rng(seed).choice(drawn, size=points, replace=False))
-    if len(drawn) < 4 or expert.shape[1] < 2:
-        found, do = f"{len(drawn)} pairs of {expert.shape[1]} dimensions", "Or leave it out: --no-projection"
-        raise InputError("projection", found=found, expected="4 pairs and 2 dimensions at least", do=do)
+    check_projection(len(drawn), expert.shape[1])
     vectors = np.vstack([_unit(expert[drawn]), _unit(layman[drawn])])
-    if np.ptp(vectors, axis=0).max() < 1e-9:
-        raise InputError("projection", found="embeddings that are all the same", expected="different ones")
+    if np.ptp(vectors, axis=0).max() < _SAME:
+        raise _no_projection("embeddings that are all the same", "different ones")
     fit = TSNE(init="pca", random_state=seed, perplexity=min(30.0, (len(vectors) - 1) / 3), n_jobs=1)
     with threadpool_limits(limits=1):
         plane = fit.fit_transform(vectors).astype(np.float64)

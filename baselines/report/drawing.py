@@ -64,7 +64,9 @@ def limits_of(series: Sequence[Series], *, zero: bool = False) -> Limits:
     ends = [end for one in series for point in one.points.values() for end in (point.value, *(point.ci95 or ()))]
     ends += [0.0] if zero else []
     low, high = min(ends), max(ends)
-    room = (high - low) * 0.04 or abs(high) * 0.1 or 1.0
+    same = math.isclose(low, high, rel_tol=1e-9, abs_tol=1e-12)  # but for rounding, which no axis can show
+    room = abs(high) * 0.1 if same else (high - low) * 0.04
+    room = room if room > 1e-12 else 1.0
     return low - room, high + room
 
 

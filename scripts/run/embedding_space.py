@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from baselines.medlaybench_v.embedding_space import all_models, evaluate, histograms, measure, project
+from baselines.medlaybench_v.embedding_space import all_models, check_projection, evaluate, histograms, measure, project
 from baselines.medlaybench_v.embeddings import Embeddings
 from baselines.medlaybench_v.retrieval import CaptionRows
 from baselines.results.run import DataUsed, Result, RunRecord
@@ -36,6 +36,8 @@ def command(options: Space) -> None:
     """
     opened = open_data(options.data, split=options.split)
     rows = caption_rows(opened)
+    if options.projection:
+        check_projection(rows.size)
     embedded = embed_all(options, rows.captions)
     facts = {"points": options.points, "resamples": options.resamples}
     record = embedded.record("embedding-space", opened, facts, options.seed)

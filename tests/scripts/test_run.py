@@ -193,6 +193,30 @@ def test_embedding_space(captions: Path, tmp_path: Path) -> None:
     assert len(drawn["random:tiny"]["projection"]["expert"]) == 32
 
 
+def test_what_cannot_be_projected_is_told_before_anything_is_encoded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sklearn")
+    (tmp_path / "three.csv").write_text(
+        "image_id,expert_caption,layman_caption\n" + "".join(f"{at},CT {at}.,Scan {at}.\n" for at in range(3))
+    )
+    monkeypatch.setattr("scripts.run.embedding_space.embed_all", None)
+    assert run("embedding-space", tmp_path / "three.csv", "--model", "random:tiny", "-o", tmp_path / "run") == 2
+    assert "found 3 pairs expected 4 pairs at least do Leave it out: --no-projection" in " ".join(
+        capsys.readouterr().err.split()
+    )
+
+
+def test_equal_captions_have_numbers_and_a_page(tmp_path: Path) -> None:
+    rows = "".join(f"{at},CT {at}.,CT {at}.\n" for at in range(12))
+    (tmp_path / "same.csv").write_text(f"image_id,expert_caption,layman_caption\n{rows}")
+    vectors = np.random.default_rng(0).normal(size=(12, 8)).astype(np.float32)
+    np.save(tmp_path / "same.npy", np.stack([vectors] * 3))
+    given = ("--embeddings", f"ours={tmp_path / 'same.npy'}", "--no-projection", "--resamples", 20, "-o")
+    assert run("embedding-space", tmp_path / "same.csv", *given, tmp_path / "run") == 0
+    assert execute(["report", str(tmp_path / "run"), "-o", str(tmp_path / "r.html")]) == 0
+
+
 def test_inspect_eval_asks_for_the_same_captions(captions: Path, tmp_path: Path) -> None:
     pytest.importorskip("inspect_ai")
     from inspect_ai import eval as inspect_eval

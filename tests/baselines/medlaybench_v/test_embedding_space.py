@@ -129,6 +129,9 @@ def test_histograms_count_every_pair_once_in_bins_that_the_groups_share() -> Non
     assert json.loads(json.dumps(found)) == found
     same = histograms(measure(EXPERT, EXPERT, CODES), bins=4)  # no spread at all
     assert sum(same["cosine"]["counts"][""]) == 4
+    rounded = histograms(measure(expert, expert, codes))  # none but that of rounding
+    for kind in ("cosine", "euclidean"):
+        assert sum(rounded[kind]["counts"][""]) == 40 and len(rounded[kind]["edges"]) == 51
 
 
 # --- All models -------------------------------------------------------------------------------------------------------
@@ -220,9 +223,9 @@ def test_projection_does_not_depend_on_the_process_or_its_threads() -> None:
 
 def test_projection_of_nothing_to_show_is_refused() -> None:
     pytest.importorskip("sklearn")
-    with pytest.raises(InputError, match="4 pairs"):
+    with pytest.raises(InputError, match=r"3 pairs \(expected 4 pairs at least\). Leave it out: --no-projection"):
         project(EXPERT[:3], LAYMAN[:3], CODES[:3])
     with pytest.raises(InputError, match="2 dimensions"):
         project(EXPERT[:, :1] + 9, LAYMAN[:, :1] + 9, CODES)
-    with pytest.raises(InputError, match="all the same"):
+    with pytest.raises(InputError, match="all the same .*--no-projection"):
         project(np.ones((5, 3)), 2 * np.ones((5, 3)), ["DRCT"] * 5)

@@ -483,6 +483,11 @@ def test_an_axis_has_round_ticks_between_its_ends() -> None:
         assert 3 <= len(values) == len(set(values)) <= 7 and low <= values[0] and values[-1] <= high, (low, high)
     same = dot_plot([Series("a", {"r": Point(5.0, (5.0, 5.0))}, 0)], "x")
     assert "NaN" not in same and 'cx="' in same
+    # Values that only rounding tells apart, as the cosines of equal captions are.
+    for low, high in ((1 - 2**-53, 1.0), (0.0, 1e-17), (5.0, 5 + 2**-49)):
+        svg = dot_plot([Series("a", {"r": Point(low, (low, high)), "s": Point(high)}, 0)], "x")
+        labels = re.findall(r'class="tick middle">([−\d.,]+)<', svg)
+        assert 3 <= len(labels) == len(set(labels)) and all(len(one) < 7 for one in labels)
 
 
 @pytest.mark.parametrize("names", [list("12345678"), ["guarded", "open", "reserved"]])
