@@ -26,8 +26,8 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """A dot plot to be drawn, in `_parts` if it has many series, once the ends of its axis are known, if it has a number
-    of ours; `zero` draws the line of no difference."""
+    """A dot plot to be drawn, in `_parts` if it has many series, once the ends of its axis are known; only if it has a
+    number of ours. `zero` draws the line of no difference."""
 
     series: Sequence[Series]
     title: str
