@@ -16,6 +16,7 @@ from baselines.medlaybench_v.retrieval import CaptionRows
 from baselines.results.run import RANDOM, VECTORS, WEIGHTS, DataUsed, ModelUsed, RunRecord, because
 from loaders.errors import InputError, how_many
 from loaders.files.images import open_image
+from loaders.files.places import without_places
 from loaders.models.encoder import Encoder
 from loaders.models.encoders import open_encoder
 from loaders.opened import Opened
@@ -129,10 +130,13 @@ def embed_all(options: Encoding, texts: Mapping[str, Sequence[str]], opened: Ope
             )
     encoders = [open_encoder(name, device=options.device, precision=options.precision) for name in options.model]
     names = [*(encoder.name for encoder in encoders), *(encoder.name for encoder, _ in own)]
+    names = without_places(names)  # the key of an encoder, in the record, says which weights these are
     folded = [name.casefold() for name in names]  # as the names of the paper's rows are compared
     if again := next((name for at, name in enumerate(names) if folded[at] in folded[:at]), None):
         found, do = f"{again!r} twice", "Give embeddings another NAME"
         raise InputError("--model, --embeddings", found=found, expected="each name once: one table row each", do=do)
+    for each, name in zip(encoders, names, strict=False):
+        each.name = name
     return Embedded((*((encoder, _embed(encoder, texts, options, opened)) for encoder in encoders), *own))
 
 

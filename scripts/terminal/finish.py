@@ -45,13 +45,15 @@ def finish(
     record = results[0].record
     assert record is not None
     make_folder(out)
-    told = without_places(record, out)
+    # All at once, so that models of one name in different folders are told apart in every file.
+    bare = [replace(result, record=None) for result in results]
+    told, told_results, told_extra = without_places((record, bare, extra or {}), Path())
     command = command_line(sys.argv[1:], out)
     told = replace(told, command=command, wall_seconds=round(time.monotonic() - output.began, 2))
-    told_results = [replace(without_places(replace(result, record=None), out), record=told) for result in results]
-    for name, content in (extra or {}).items():
-        write_whole(out / name, json.dumps(without_places(content, out), ensure_ascii=False).encode())
-    stored = [*(extra or {}), *(name for name in (*STORED, HIDDEN_PART) if is_file(out / name))]
+    told_results = [replace(result, record=told) for result in told_results]
+    for name, content in told_extra.items():
+        write_whole(out / name, json.dumps(content, ensure_ascii=False).encode())
+    stored = [*told_extra, *(name for name in (*STORED, HIDDEN_PART) if is_file(out / name))]
     aside = write_run(out, told, told_results, stored=stored)
     output.tell(run_id=told.run_id, folder=str(out), results=[result.as_row() for result in told_results])
     if printed and output.document is None:

@@ -25,6 +25,7 @@ from scripts.run.confirmation import _warn_of_words
 from scripts.run.retrieval import method_of
 from scripts.terminal.embedding import Encoding, embed_all
 from tests.parts.chat_server import ChatServer, status
+from tests.parts.tiny_encoders import FakeEncoder
 
 pytest.importorskip("textstat")
 
@@ -182,6 +183,50 @@ def test_retrieval_of_embeddings_made_elsewhere(
             run("retrieval", captions, *(["--embeddings", *given.split()] if given else []), "-o", tmp_path / "no") == 2
         )
         assert says in " ".join(capsys.readouterr().err.split())
+
+
+def test_where_a_models_folder_is_says_nothing_of_a_run(
+    captions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two trainings leave folders of one name, which had all the work done and then failed."""
+    monkeypatch.chdir(tmp_path)
+    first, second = tmp_path / "run1" / "final", tmp_path / "run2" / "final"
+    for place in (first, second, tmp_path / "moved" / "final", tmp_path / "runs" / "final"):
+        place.mkdir(parents=True)
+    (tmp_path / "latest").symlink_to(first)
+    opened = []
+
+    def open_fake(name: str, **_: object) -> FakeEncoder:
+        opened.append(FakeEncoder(version="trained longer" if name == str(second) else "as trained"))
+        opened[-1].name = name
+        return opened[-1]
+
+    monkeypatch.setattr("scripts.terminal.embedding.open_encoder", open_fake)
+    few = ("--cache", tmp_path / "cache", "--resamples", 20)
+    ids = []
+    for place, out in ((first, "a"), (tmp_path / "moved" / "final", "a/deep/b"), (tmp_path / "runs" / "final", "c")):
+        out = tmp_path / "runs" / out
+        assert run("embedding-space", captions, "--no-projection", "--model", place, *few, "-o", out) == 0
+        record, _ = read_run(out)
+        assert list(record.options["truncated"]) == list(record.options["encoders"]) == ["…/final"]
+        assert list(json.loads((out / "figure-a3.json").read_bytes())) == ["…/final"]
+        ids.append(record.run_id)
+    assert len({*ids}) == 1
+    assert execute(["pack", str(tmp_path / "runs/a"), "-o", str(tmp_path / "a.zip")]) == 0
+    assert "a path of this machine" not in " ".join(capsys.readouterr().err.split())
+
+    both = ("--model", first, "--model", second)
+    assert run("retrieval", captions, *both, *few, "-o", tmp_path / "both") == 0
+    record, results = read_run(tmp_path / "both")
+    assert [model.name for model in record.models] == ["…/run1/final", "…/run2/final"]
+    assert {"…/run1/final", "…/run2/final"} <= {one.row for one in results}
+    given = ("--data", captions, "--cache", tmp_path / "cache", "-o", tmp_path / "again")
+    assert execute(["rescore", str(tmp_path / "both"), *map(str, given)]) == 0
+    assert read_run(tmp_path / "again")[0].run_id == record.run_id
+    capsys.readouterr()
+    linked = ("--model", first, "--model", tmp_path / "latest")
+    assert run("retrieval", captions, *linked, "-o", tmp_path / "no") == 2
+    assert "'…/final' twice" in capsys.readouterr().err and not opened[-1].calls
 
 
 def test_embedding_space(captions: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from baselines.threemdbench.classifier.stored import StoredAnswers, ranked
 from baselines.threemdbench.slices import NAME as SLICES
 from baselines.threemdbench.slices import Sides, check_columns, sides_of
 from loaders.errors import InputError, how_many
+from loaders.files.places import without_places
 from loaders.files.records import to_json
 from loaders.opened import open_data
 from scripts.run.classifier.options import ALL, Classifying
@@ -60,7 +62,7 @@ class Answered:
 
 def end(labelled: Labelled, answered: Answered, options: Classifying) -> None:
     """Score what has a label, write cues, results and record, and print them."""
-    record = RunRecord(
+    known = RunRecord(
         baseline="classifier",
         data=labelled.data,
         models=(answered.model,),
@@ -75,6 +77,7 @@ def end(labelled: Labelled, answered: Answered, options: Classifying) -> None:
         versions=answered.versions,
         stand_in=because(labelled.stand_in, answered.stand_in),
     )
+    record = without_places(known, Path())  # as `finish` writes it: the cues name the run and its model
     failed = {key for key, _ in answered.unreadable["test"]}
     readable = np.array([photo.key not in failed for photo in labelled.splits["test"]])
     if answered.cues:
@@ -139,7 +142,7 @@ def _write_cues(
         options.out / CUES,
         {photo.key: [labelled.classes[at] for at in order[:TOP]] for photo, order in orders if order},
         content_digest=labelled.digests["test"],
-        model=answered.model.name,
+        model=record.models[0].name,
         run_id=record.run_id,
         stand_in=record.stand_in,
         more=More(dict(answered.digests), {**failed, **left}, search),

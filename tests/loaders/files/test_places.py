@@ -31,6 +31,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("hf:ADA/photos", "hf:../../photos"),
         ("BOB/models/m", "…/m"),
         ("vllm/BOB/models/m", "vllm/…/m"),
+        ("open_clip:ViT-B-32/BOB/models/m.pt", "open_clip:ViT-B-32/…/m.pt"),
         ("file://ADA/photos", "../../photos"),
         ("photos", "../../photos"),
         ("--cues=photos", "--cues=../../photos"),
@@ -53,6 +54,22 @@ def test_texts_are_written_without_paths(run: Path) -> None:
     told = "cannot read …/x.png: 3 mg/day and/or (see run.json), https://host/tmp/a, hf:…/m."
     assert without_places(text, run) == told
     assert without_places({"a": [text, 1, None, (text,)]}, run) == {"a": [told, 1, None, (told,)]}
+
+
+def test_models_of_one_name_in_different_folders_are_told_apart(run: Path) -> None:
+    home = run.parents[2]
+    for name in ("bob/run1/final", "bob/run2/final", "ada/run1/final"):
+        (home / name).mkdir(parents=True)
+    one, two, three = (str(home / name) for name in ("bob/run1/final", "bob/run2/final", "ada/run1/final"))
+    told = without_places({"models": [f"hf/{one}", two, one], "truncated": {one: 1, two: 2}})
+    assert told == {
+        "models": ["hf/…/run1/final", "…/run2/final", "…/run1/final"],
+        "truncated": {"…/run1/final": 1, "…/run2/final": 2},
+    }
+    assert without_places([one, three, two]) == ["…/bob/run1/final", "…/ada/run1/final", "…/run2/final"]
+    # Where a thing is says nothing of what it is, not even as seen from a run; what is told stays so.
+    assert without_places({one: [str(run / "x")]}) == {"…/final": ["…/x"]}
+    assert without_places("…/tmp and …/home/ada", run) == "…/tmp and …/home/ada"
 
 
 def test_folders_with_blanks_in_their_names_are_not_told(run: Path, tmp_path: Path) -> None:
