@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from baselines.medlaybench_v import language
@@ -264,6 +265,26 @@ def test_embeddings_come_from_the_cache(
     given = ("--data", captions, "--cache", cache)
     assert execute(["rescore", str(tmp_path / "retrieval"), "-o", str(tmp_path / "x"), *map(str, given)]) == 2
     assert "some of its embeddings are missing" in " ".join(capsys.readouterr().err.split())
+
+
+def test_embeddings_made_elsewhere_are_those_of_the_run(captions: Path, tmp_path: Path, capsys: Capture) -> None:
+    """Changed ones were refused with the words for absent ones, and those of another name passed unread."""
+    place, out = tmp_path / "mine.npy", tmp_path / "run"
+    rows = len(open_data(str(captions), split="test").splits["test"])
+    first = np.random.default_rng(0).normal(size=(3, rows, 8)).astype(np.float32)
+    np.save(place, first)
+    assert run("embedding-space", captions, "--no-projection", "--embeddings", f"m={place}", "-o", out) == 0
+    assert numbers(rescored(out, "--data", captions, "--embeddings", f"m={place}")) == numbers(out)
+    np.save(tmp_path / "changed.npy", -2 * first[:, ::-1])
+    for given, told in (
+        (("--embeddings", f"m={tmp_path / 'changed.npy'}"), "others than the run's"),
+        (("--embeddings", f"m={place}", "--embeddings", f"n={place}"), "'n', which no encoder of the run is called"),
+        ((), "embeddings made elsewhere, which no cache holds"),
+    ):
+        capsys.readouterr()
+        more = ("--data", captions, *given, "-o", tmp_path / "x")
+        assert execute(["rescore", str(out), *map(str, more)]) == 2
+        assert told in " ".join(capsys.readouterr().err.split())
 
 
 def test_captions_of_a_model(captions: Path, tmp_path: Path, request: pytest.FixtureRequest, capsys: Capture) -> None:
