@@ -12,9 +12,9 @@ from string import Template
 
 import typer
 
+from baselines.results.sheets import write_new
 from loaders import __version__
 from loaders.errors import NAME_ANOTHER, InputError
-from loaders.files.disk import write_whole
 from loaders.files.paths import entries, is_file, is_folder, is_there
 from loaders.plugins import BASELINES, brought
 from loaders.registry import corpora
@@ -98,14 +98,12 @@ def _package(kind: str, out: Path | None, places: Mapping[str, str], names: Mapp
 
 def _fill(kind: str, folder: Path, places: Mapping[str, str], names: Mapping[str, str]) -> list[Path]:
     """The files of a skeleton, written to their places below the folder. Raises InputError if one exists."""
-    paths = {template: folder / place.format(**names) for template, place in places.items()}
-    for path in paths.values():
-        if is_there(path):
-            raise InputError(path, found="already exists", expected="an unused name", do=NAME_ANOTHER)
-    for template, path in paths.items():
-        text = (files("scripts") / "skeletons" / kind / f"{template}.in").read_text(encoding="utf-8")
-        write_whole(path, Template(text).substitute(names).encode())
-    return list(paths.values())
+    skeleton = files("scripts") / "skeletons" / kind
+    contents = {
+        folder / place.format(**names): (skeleton / f"{template}.in").read_text(encoding="utf-8")
+        for template, place in places.items()
+    }
+    return write_new({path: Template(text).substitute(names).encode() for path, text in contents.items()}, NAME_ANOTHER)
 
 
 def _say(*lines: object) -> None:

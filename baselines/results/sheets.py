@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from loaders.errors import InputError, how_many
 from loaders.files.cells import separator_of
-from loaders.files.disk import write_whole
+from loaders.files.disk import all_or_nothing, write_first
 from loaders.files.opening import read_file
 from loaders.files.paths import is_there
 from loaders.files.texts import decode
@@ -165,12 +165,18 @@ def _cell(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
-def write_new(contents: Mapping[Path, bytes]) -> list[Path]:
+def write_new(contents: Mapping[Path, bytes], do: str = "Choose another -o") -> list[Path]:
     """Write all files or none, and return them. Raises InputError for an existing file: a sheet may hold hours of
     work."""
     for place in contents:
         if is_there(place):
-            raise InputError(place, found="an existing file", expected="a new name", do="Choose another -o")
-    for place, content in contents.items():
-        write_whole(place, content)
+            raise _occupied(place, do)
+    with all_or_nothing():
+        for place, content in contents.items():
+            if not write_first(place, content):  # somebody else has just written it
+                raise _occupied(place, do)
     return list(contents)
+
+
+def _occupied(place: Path, do: str) -> InputError:
+    return InputError(place, found="an existing file", expected="a new name", do=do)

@@ -29,7 +29,7 @@ from baselines.study.store import Store
 from baselines.study.tables import facts
 from baselines.study.tasks.task import Response, task_named
 from loaders.errors import InputError
-from loaders.files.disk import make_folder, write_whole
+from loaders.files.disk import all_or_nothing, make_folder, write_whole
 from loaders.files.paths import entries
 from loaders.files.records import from_json, to_json
 
@@ -46,8 +46,9 @@ class Exported:
     stand_in: str | None
 
 
+@all_or_nothing()
 def export(study: Study, store: Store, keys: Keys, out: Path) -> Exported:
-    """Writes all files.
+    """Writes all files or none.
 
     Raises InputError for a folder that holds anything, and for a database that was changed.
     """

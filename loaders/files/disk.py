@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO
 
@@ -36,6 +37,8 @@ _PATIENCE = 3600.0
 """Seconds after which a file last written by another host, whose lock may be invisible here, counts as abandoned."""
 
 _swept: set[tuple[int, Path]] = set()
+_made: ContextVar[list[tuple[Path, os.stat_result | None]] | None] = ContextVar("_made", default=None)
+"""What is new within `all_or_nothing`: files, each with what it was when it was written, and folders, with None."""
 
 
 @contextmanager
@@ -48,7 +51,9 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in FULL:
-            do = "Free some space there and run the same command again: finished work is kept"
+            do = "Free some space there and run the same command again"
+            if _made.get() is None:
+                do += ": what builds and runs have finished is kept"
             raise BedsideError(path, found="the disk is full", do=do) from error
         if error.errno in FORBIDDEN:
             do = "Name another place, or change its permissions"
@@ -95,6 +100,41 @@ def causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+@contextmanager
+def all_or_nothing() -> Iterator[None]:
+    """For commands that refuse files that exist: what fails or is stopped takes back the new files and folders that
+    this module wrote for it, so that the same command can be run again. What replaced an older file stays."""
+    outer, made = _made.get(), list[tuple[Path, os.stat_result | None]]()
+    token = _made.set(made)
+    try:
+        yield
+    except BaseException:
+        for path, written in reversed(made):
+            with suppress(OSError):  # absent, or no longer ours: a folder in which somebody else has written
+                if written is None:
+                    path.rmdir()
+                elif os.path.samestat(path.lstat(), written):
+                    path.unlink()
+        raise
+    else:
+        if outer is not None:
+            outer += made
+    finally:
+        _made.reset(token)
+
+
+def _note_file(path: Path, file: IO[bytes]) -> None:
+    """Before a new file gets its name, so that no interrupt comes between."""
+    if (made := _made.get()) is not None and not os.path.lexists(path):
+        made.append((path, os.fstat(file.fileno())))
+
+
+def _note_folders(path: Path) -> None:
+    """Before a folder and its parents are made."""
+    if (made := _made.get()) is not None:
+        made += [(one, None) for one in reversed((path, *path.parents)) if not os.path.lexists(one)]
+
+
 def make_folder(path: Path) -> None:
     """Create the folder and its parents if missing.
 
@@ -102,6 +142,7 @@ def make_folder(path: Path) -> None:
     """
     with writing(path):
         _refuse_address(path)
+        _note_folders(path)
         path.mkdir(parents=True, exist_ok=True)
 
 
@@ -161,6 +202,7 @@ def write_first(path: Path, data: bytes, *, private: bool = False) -> bool:
     with writing(path), _new_file(path.parent, private) as (temporary, file):
         file.write(data)
         _sync(file)
+        _note_file(path, file)
         try:  # a second name, if that is free, in one step
             os.link(temporary, path)
         except FileExistsError:
@@ -180,6 +222,7 @@ def replacing(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     with _new_file(path.parent, private) as (temporary, file):
         yield file
         _sync(file)
+        _note_file(path, file)
         temporary.replace(path)
 
 
@@ -230,6 +273,7 @@ def private_folder(path: Path) -> Path:
     """
     with writing(path):
         _refuse_address(path)
+        _note_folders(path)
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if path.stat().st_mode & 0o077:
             path.chmod(0o700)

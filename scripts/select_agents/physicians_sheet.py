@@ -10,7 +10,7 @@ from baselines.threemdbench.consultation.cases import FOR_PEOPLE, picture_path, 
 from baselines.threemdbench.consultation.physicians import one_a_diagnosis, write_sheets
 from loaders.corpus import encoded
 from loaders.errors import how_many
-from loaders.files.disk import write_whole
+from loaders.files.disk import all_or_nothing, write_whole
 from loaders.pages import small_jpeg
 from scripts.run.consultation import Data
 from scripts.select_agents.candidates import Split, cases_of
@@ -36,11 +36,13 @@ def command(
     """
     opened, read = cases_of(data, split)
     cases = one_a_diagnosis(read.cases, seed)
-    written = write_sheets(read.cases, out, setting=setting, raters=raters, seed=seed, stand_in=opened.stand_in)
     chosen = {case.case_id for case in cases}
     shown = (row for row in encoded(opened.splits[split]) if row["image_id"] in chosen)
-    for case in read_cases(shown, photos="original").cases:  # also over a smaller one, as beside sheets of dialogues
-        write_whole(picture_path(out.parent, case.case_id), small_jpeg(case.image, FOR_PEOPLE))
+    with all_or_nothing():
+        written = write_sheets(read.cases, out, setting=setting, raters=raters, seed=seed, stand_in=opened.stand_in)
+        # also over a smaller photo, as beside sheets of dialogues
+        for case in read_cases(shown, photos="original").cases:
+            write_whole(picture_path(out.parent, case.case_id), small_jpeg(case.image, FOR_PEOPLE))
     output.print(
         f"{how_many(len(cases), 'case')} for {how_many(raters, 'physician')}, photos in {out.parent / 'images'}:"
     )

@@ -11,7 +11,7 @@ from baselines.results.comparison import read_runs
 from baselines.threemdbench.consultation.cases import picture_path
 from baselines.threemdbench.consultation.selection_raters import dialogues_of, drawn, write_sheets
 from loaders.errors import how_many
-from loaders.files.disk import write_whole
+from loaders.files.disk import all_or_nothing, write_whole
 from loaders.files.images import image_bytes
 from loaders.files.paths import is_there
 from scripts.terminal.console import output
@@ -34,8 +34,9 @@ def command(
     Example: `bedside select sheet runs/gpt-4o-mini runs/gemma -o study/sheet.csv`
     """
     chosen = drawn([dialogue for run in read_runs(runs) for dialogue in dialogues_of(run)], count, seed)
-    written = write_sheets(chosen, out, raters=raters, count=count, seed=seed)
-    copied = _copy_pictures(runs, {dialogue.record.case_id for dialogue in chosen}, out.parent)
+    with all_or_nothing():
+        written = write_sheets(chosen, out, raters=raters, count=count, seed=seed)
+        copied = _copy_pictures(runs, {dialogue.record.case_id for dialogue in chosen}, out.parent)
     output.print(
         f"{how_many(count, 'dialogue')} for {how_many(raters, 'annotator')}, {how_many(copied, 'photo')} in images:"
     )

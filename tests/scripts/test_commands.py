@@ -17,6 +17,7 @@ from baselines.medconceal.record import Findings
 from scripts.cli import execute, find
 from scripts.commands import COMMANDS, SECTIONS, Command, Group
 from scripts.terminal import console, finish, planning
+from tests.parts.full_disk import FULL, stopped_after
 from tests.parts.runs import write
 from tests.parts.small_release import files_of
 
@@ -134,6 +135,27 @@ def test_sheets_are_csv_whatever_their_base_name_says(
     assert "found    it is a folder" in capsys.readouterr().err
     assert execute([*line, str(tmp_path / "sheet")]) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sheet-R1.csv", "sheet.md"]
+
+
+@pytest.mark.parametrize("error", [FULL, KeyboardInterrupt()], ids=["full", "stopped"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "new corpus wards --out OUT/w",
+        "new baseline reading-age --out OUT/r",
+        "sheet CAPTIONS --pairs 2 -o OUT/s.csv",
+        "study new confirmation -o OUT/study",
+    ],
+)
+def test_a_command_that_refuses_what_exists_can_be_run_again(
+    line: str, error: BaseException, captions: Path, tmp_path: Path
+) -> None:
+    """After a full disk, its own first files made it refuse itself."""
+    words = line.replace("CAPTIONS", str(captions)).replace("OUT", str(tmp_path)).split()
+    with stopped_after(2, error):
+        assert execute(words) in (2, 130)
+    assert list(tmp_path.iterdir()) == []
+    assert execute(words) == 0
 
 
 def _imported(*words: str) -> set[str]:

@@ -25,6 +25,7 @@ from scripts.select_agents import candidates
 from scripts.select_agents.candidates import Selecting
 from tests.parts import played_consultations
 from tests.parts.chat_server import ChatServer, Reply
+from tests.parts.full_disk import stopped_after
 from tests.parts.pictures import drawn, jpeg
 from tests.parts.played_consultations import write_cases
 
@@ -146,7 +147,11 @@ def test_assessors_are_chosen_by_sheets_that_people_filled_in(
     photos: Path, played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sheet = tmp_path / "study" / "sheet.csv"
-    assert execute(["select", "sheet", str(played), "--count", "5", "--raters", "2", "-o", str(sheet)]) == 0
+    line = ["select", "sheet", str(played), "--count", "5", "--raters", "2", "-o", str(sheet)]
+    with stopped_after(4):  # the first photo is written
+        assert execute(line) == 2
+    assert not sheet.parent.exists()
+    assert execute(line) == 0
     assert len(list((sheet.parent / "images").iterdir())) == 5
     sheets = sorted(map(str, sheet.parent.glob("sheet-R*.csv")))
     for at, path in enumerate(sheets):
@@ -194,7 +199,11 @@ def test_physicians_are_shown_beside_a_model_on_the_same_cases(photos: Path, pla
     run, sheet, out = tmp_path / "run", tmp_path / "study" / "p.csv", tmp_path / "out"
     agents = ("--doctor", "scripted/majority", "--assessor", "scripted/assessor", "--setting", "image+basic")
     assert execute(["run", "consultation", str(photos), "-o", str(run), "--bare", "--resamples", "20", *agents]) == 0
-    assert execute(["select", "physicians-sheet", str(photos), "-o", str(sheet)]) == 0
+    line = ["select", "physicians-sheet", str(photos), "-o", str(sheet)]
+    with stopped_after(4):
+        assert execute(line) == 2
+    assert not sheet.parent.exists()
+    assert execute(line) == 0
     sheets = sorted(map(str, sheet.parent.glob("p-R*.csv")))
     assert (sheet.parent / "images").is_dir() and len(sheets) == 2
     assert "no two" not in sheet.with_suffix(".md").read_text(encoding="utf-8"), "the model is not told so either"

@@ -19,11 +19,12 @@ from baselines.study import slots as at
 from baselines.study.design import TaskName
 from baselines.study.export import export
 from baselines.study.tables import people, slots
-from loaders.errors import InputError
+from loaders.errors import BedsideError, InputError
 from loaders.opened import open_data
 from scripts.cli import execute
 from tests.baselines.study.test_tasks import captions
 from tests.parts import study_site
+from tests.parts.full_disk import stopped_after
 from tests.parts.sheets import read_sheet
 from tests.parts.study_talks import Visitor, links, visiting
 
@@ -85,6 +86,9 @@ def test_a_study_from_the_link_to_the_table(
             assert answer.status_code == 410 and "no place left" in answer.text
         with site.store.reading() as connection:
             assert [one.stage for one in who.everybody(connection)] == ["debriefing", "debriefing", "invited"]
+        with pytest.raises(BedsideError, match="the disk is full"), stopped_after(2):
+            export(plan, site.store, site.keys, tmp_path / "out")
+        assert not (tmp_path / "out").exists()
         exported = export(plan, site.store, site.keys, tmp_path / "out")
         with site.store.writing() as connection:
             offers = at.offers_of(connection)

@@ -17,6 +17,7 @@ import pytest
 from loaders.errors import BedsideError, InputError
 from loaders.files import disk
 from loaders.files.disk import (
+    all_or_nothing,
     beside,
     make_folder,
     private_folder,
@@ -28,6 +29,7 @@ from loaders.files.disk import (
     write_whole,
     writing,
 )
+from tests.parts.full_disk import FULL, stopped_after
 from tests.parts.privileges import unprivileged
 from tests.parts.processes import python, started
 
@@ -268,3 +270,34 @@ def test_what_a_library_says_of_the_disk_is_not_said_of_what_it_read(code: int, 
         assert told.value.do
     refuse_disk(ValueError("a damaged archive"), Path("here"))
     refuse_disk(FileNotFoundError(errno.ENOENT, "no such file"), Path("here"))
+
+
+@pytest.mark.parametrize("error", [FULL, KeyboardInterrupt()])
+def test_of_what_fails_nothing_new_is_left(error: BaseException, tmp_path: Path) -> None:
+    """Several files that would refuse the same command: also their folders, and those of a step that was finished."""
+    (tmp_path / "old").write_text("old")
+    with pytest.raises((BedsideError, KeyboardInterrupt)), stopped_after(4, error), all_or_nothing():
+        write_whole(tmp_path / "a" / "b" / "one", b"1")
+        with all_or_nothing():
+            assert write_first(tmp_path / "a" / "two", b"2")
+        make_folder(private_folder(tmp_path / "c") / "d")
+        write_whole(tmp_path / "old", b"new")
+        assert not write_first(tmp_path / "old", b"newer")
+        write_whole(tmp_path / "a" / "three", b"3")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old": "new"}
+
+
+def test_what_somebody_else_has_written_meanwhile_is_not_taken_back(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), all_or_nothing():
+        write_whole(tmp_path / "a" / "one", b"1")
+        (tmp_path / "a" / "one").rename(tmp_path / "kept")
+        (tmp_path / "a" / "one").write_text("theirs")
+        raise KeyboardInterrupt
+    assert (tmp_path / "a" / "one").read_text() == "theirs"
+
+
+def test_a_full_disk_promises_only_what_is_kept(tmp_path: Path) -> None:
+    with stopped_after(0), pytest.raises(BedsideError, match="what builds and runs have finished is kept"):
+        write_whole(tmp_path / "one", b"1")
+    with stopped_after(0), pytest.raises(BedsideError, match="run the same command again$"), all_or_nothing():
+        write_whole(tmp_path / "one", b"1")
