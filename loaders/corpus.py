@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from loaders.errors import CHECK_PATH, BedsideError, HubError, InputError, ReleaseError, how_many
 from loaders.files.caches import refuse_cache
 from loaders.files.disk import refuse_disk
-from loaders.files.paths import is_file, is_folder, is_there, resolved
+from loaders.files.paths import is_file, is_folder, is_there, resolved, run_or_workspace
 from loaders.manifest import NAME, Manifest, order_splits
 from loaders.pins import PINNED, as_pinned, pinned_commit
 from loaders.reached import code_digest
@@ -239,7 +239,7 @@ def _manifest(known: Corpus, folder: Path, at: str) -> Manifest:
 def _splits(available: Mapping[str, object], split: str | None, at: str) -> list[str]:
     if split is not None and split not in available:
         expected = "one of " + ", ".join(order_splits(available))
-        raise InputError(at, found=f"no split {split!r}", expected=expected, do="Name one of these (--split)")
+        raise InputError(at, found=f"no split {split!r}", expected=expected, do="Name one of these as the split")
     return [split] if split is not None else order_splits(available)
 
 
@@ -277,7 +277,7 @@ def _load_release(
 
 
 @contextmanager
-def _explained(at: str, expected: str) -> Iterator[None]:
+def _explained(at: str, expected: str, do: str = _AGAIN) -> Iterator[None]:
     """Turns whatever `datasets` raises on files with unexpected content into a clear error."""
     try:
         yield
@@ -288,7 +288,7 @@ def _explained(at: str, expected: str) -> Iterator[None]:
         refuse_disk(error, Path(at))
         cause = error.__cause__ or error
         first = (str(cause) or type(cause).__name__).splitlines()[0]
-        raise ReleaseError(at, found=f"cannot be read ({first})", expected=expected, do=_AGAIN) from error
+        raise ReleaseError(at, found=f"cannot be read ({first})", expected=expected, do=do) from error
 
 
 def _check_rows(where: str, found: int, expected: int) -> None:
@@ -323,7 +323,11 @@ def load_any(path: Path, name: str) -> datasets.DatasetDict:
     """
     import datasets
 
-    with _explained(name, "a dataset that `datasets` reads"):
+    expected = "a dataset that `datasets` reads"
+    if other := run_or_workspace(path):
+        do = "Name the release, or the folder of photos, itself"
+        raise ReleaseError(name, found=other, expected=expected, do=do)
+    with _explained(name, expected, f"Name one dataset, whose files have the same columns. If it is one: {_AGAIN}"):
         if is_folder(path) and (is_file(path / "dataset_dict.json") or is_file(path / "state.json")):
             loaded = datasets.load_from_disk(str(path))
         elif is_folder(path):

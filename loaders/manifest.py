@@ -22,7 +22,7 @@ from loaders.errors import InputError, ReleaseError, how_many, unknown_fact
 from loaders.files.disk import write_whole
 from loaders.files.json_values import read_json
 from loaders.files.opening import digest_of, open_file
-from loaders.files.paths import files_below, is_file, is_hidden, is_there
+from loaders.files.paths import files_below, is_file, is_hidden, is_there, run_or_workspace
 
 NAME = "manifest.json"
 KEPT = "kept"
@@ -187,6 +187,7 @@ class Manifest(_Part):
         except InputError as error:
             if error.found == "does not exist":
                 found = f"holds no {NAME}" if is_there(folder) else "no such folder"
+                found = run_or_workspace(folder) or found
                 do = "Name the folder of --out; a build that was interrupted has none until its command is run again"
                 expected = "a release folder, as written by `bedside build`"
                 raise ReleaseError(folder, found=found, expected=expected, do=do) from None

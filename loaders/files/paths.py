@@ -97,6 +97,20 @@ def refuse_releases(path: Path, expected: str) -> None:
             raise InputError(path, found=found, expected=expected)
 
 
+# By which files and folders a run and the workspace of a build are known.
+_OF_OURS = {"a run": ("run.json", "results.jsonl"), "the workspace of a build": ("lock", "batches", "results")}
+
+
+def run_or_workspace(folder: Path) -> str:
+    """What a folder is that holds no data for others, or the first such folder in it; nothing for any other place:
+    "is a run", "holds the workspace of a build (v1.work)"."""
+    for within in (folder, *(filter(is_folder, entries(folder)) if is_folder(folder) else ())):
+        for kind, names in _OF_OURS.items():
+            if all(is_there(within / name) for name in names):
+                return f"is {kind}" if within is folder else f"holds {kind} ({name_of(within)})"
+    return ""
+
+
 def name_of(path: Path) -> str:
     """The name of a file as text; bytes that are not UTF-8 appear in it as \\xNN."""
     return os.fsencode(path.name).decode("utf-8", "backslashreplace")

@@ -32,6 +32,7 @@ from tests.parts.faulty_hub import FaultyHub
 from tests.parts.http_client import httpx
 from tests.parts.hub_here import at_hub, own_caches, put
 from tests.parts.processes import printed
+from tests.parts.runs import write
 
 REPO = "org/medlaybench-v"
 OFFICIAL = "hanjang/MedLayBench-V"
@@ -94,13 +95,38 @@ def test_the_name_of_a_folder_is_no_pattern(tmp_path: Path) -> None:
         assert load_any(tmp_path / folder / "own.csv", folder)["train"]["text"][:] == ["A row."]
 
 
+@pytest.mark.parametrize("kind", ["a run", "the workspace of a build"])
+def test_a_run_or_a_workspace_is_no_data(kind: str, tmp_path: Path) -> None:
+    """`datasets` would read what lies in it, and complain about columns that nobody made."""
+    folder = tmp_path / "all" / "one"
+    if kind == "a run":
+        write(folder, ["Table 3"])
+    else:
+        for name in ("batches", "results"):
+            (folder / name).mkdir(parents=True)
+        (folder / "lock").touch()
+        (folder / "results" / "a.json").write_text("{}")
+    for place, said in ((folder, f"is {kind}"), (folder.parent, f"holds {kind} .one.")):
+        with pytest.raises(ReleaseError, match=f"named: {said} .*a dataset.*Name the release, or"):
+            load_any(place, "named")
+        with pytest.raises(ReleaseError, match=f"{place.name}: {said} .*a release folder"):
+            load("medlaybench-v", source=place)
+
+
+def test_files_of_several_kinds_are_no_data_set(tmp_path: Path) -> None:
+    for name, text in (("a.csv", "text\nA row.\n"), ("b.csv", "other,columns\n1,2\n")):
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ReleaseError, match="Name one dataset, whose files have the same columns"):
+        load_any(tmp_path, "named")
+
+
 def test_a_release_without_images(tmp_path: Path) -> None:
     folder = make_release(tmp_path / "text", {"test": [{**row(n, "test"), "image": None} for n in range(2)]})
     assert load("medlaybench-v", "test", source=folder)[0]["image"] is None
 
 
 def test_what_a_folder_cannot_give(release: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no split 'validation' .expected one of train, test.*--split"):
+    with pytest.raises(InputError, match=r"no split 'validation' .expected one of train, test.*Name one of these as"):
         load("medlaybench-v", "validation", source=release)
     with pytest.raises(InputError, match=r"revision 'v1\.0\.0' of a folder"):
         load("medlaybench-v", revision="v1.0.0", source=release)
