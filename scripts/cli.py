@@ -94,8 +94,8 @@ def _narrow() -> dict[str, Any]:
     return {"rich_markup_mode": None} if shutil.get_terminal_size().columns < _BOXES else {}
 
 
-def _command(plugin: Plugin, maker: str, passes_on: bool = False, tables: bool = True) -> Any:
-    """A command as a typer object, imported; `maker` as in `Group`, `passes_on` and `tables` as in `Command`."""
+def _command(plugin: Plugin, maker: str, passes_on: bool = False, tables: bool = True, ends: str = "") -> Any:
+    """A command as a typer object, imported; `maker` and `ends` as in `Group`, the others as in `Command`."""
     from scripts.terminal.console import interruptible
     from scripts.terminal.hub_waits import say_hub_waits_once
     from scripts.terminal.options import of_text
@@ -107,7 +107,7 @@ def _command(plugin: Plugin, maker: str, passes_on: bool = False, tables: bool =
         function = Plugin(plugin.name, maker).load("")(plugin.name) if maker else plugin.load("command")
         context = {"ignore_unknown_options": True} if passes_on else None
         made = interruptible(saying(of_text(function), tables=tables))
-        app.command(plugin.name, cls=_Command, context_settings=context)(made)
+        app.command(plugin.name, cls=_Command, context_settings=context, epilog=ends or None)(made)
         return in_whole_words(typer.main.get_command(app))
     except BedsideError:
         raise
@@ -120,22 +120,31 @@ def _command(plugin: Plugin, maker: str, passes_on: bool = False, tables: bool =
 def _group(name: str, group: Group, callback: Callable[..., None] = lambda: None) -> TyperGroup:
     """A group of commands, none of them imported. Commands of other packages that are refused are reported."""
     style = {**_STYLE, **_narrow(), "add_completion": group is BEDSIDE}
-    app = typer.Typer(cls=_Group, name=name, help=group.help, callback=callback, no_args_is_help=True, **style)
+    app = typer.Typer(
+        cls=_Group,
+        name=name,
+        help=group.help,
+        callback=callback,
+        no_args_is_help=True,
+        epilog=group.ends or None,
+        **style,
+    )
     made = in_whole_words(typer.main.get_command(app))
     assert isinstance(made, TyperGroup)
     headings = {word: heading for heading, names in group.sections.items() for word in names.split()}
     placed = list(headings)
+    ends = "" if group is BEDSIDE else group.ends
     for word in sorted(group.commands, key=lambda word: placed.index(word) if word in placed else -1):
         entry, section = group.commands[word], headings.get(word)
         if isinstance(entry, Group):
             made.add_command(_Deferred(word, entry.help, partial(_group, word, entry), section))
         else:
-            load = partial(_command, Plugin(word, entry.place), group.maker, entry.passes_on, entry.tables)
+            load = partial(_command, Plugin(word, entry.place), group.maker, entry.passes_on, entry.tables, ends)
             made.add_command(_Deferred(word, entry.help, load, section))
     if group.plugins:
         plugins, refused = brought(group.plugins, group.commands)
         for plugin in plugins:
-            made.add_command(_Deferred(plugin.name, None, partial(_command, plugin, group.maker)))
+            made.add_command(_Deferred(plugin.name, None, partial(_command, plugin, group.maker, ends=ends)))
         for sentence in refused:
             typer.secho(sentence, fg=None if os.environ.get("NO_COLOR") else "yellow", err=True)
     return made

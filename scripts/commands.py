@@ -42,6 +42,8 @@ class Group:
     maker: str = ""
     sections: Mapping[str, str] = field(default_factory=dict)
     """The commands under headings, in the order of use; those without a heading come first."""
+    ends: str = ""
+    """The last line of its help, and except for `bedside` itself of its commands' help: the exit codes."""
 
 
 def _commands(package: str, lines: str, *, no_tables: str = "", passing_on: str = "") -> dict[str, Command]:
@@ -54,6 +56,8 @@ def _commands(package: str, lines: str, *, no_tables: str = "", passing_on: str 
         commands[name] = Command(place, text, name in passing_on.split(), name not in no_tables.split())
     return commands
 
+
+_RUN_ENDS = "Exit code 1 if the run fails or is invalid."
 
 BUILD = {name: Command(place, line) for name, (place, line) in BUNDLED.items()}
 
@@ -154,10 +158,16 @@ COMMANDS: dict[str, Command | Group] = {
     "build": Group(
         "Build a release of a corpus from its sources.", BUILD, plugins.CORPORA, maker="scripts.build:command_of"
     ),
-    "run": Group("Run a baseline on a corpus: the paper's tables for your captions or models.", RUN, plugins.BASELINES),
+    "run": Group(
+        "Run a baseline on a corpus: the paper's tables for your captions or models.",
+        RUN,
+        plugins.BASELINES,
+        ends=_RUN_ENDS,
+    ),
     "select": Group(
         "Select patient and assessor models (3MDBench, Tables 3 and 4), or compare physicians with a model.",
         SELECT,
+        ends=_RUN_ENDS,
     ),
     "endpoint": Group("Evaluate a product behind its own API: --doctor or --clinician endpoint:FILE.py.", ENDPOINT),
     "study": Group(
@@ -181,4 +191,6 @@ BEDSIDE = Group(
     "Build, publish, load and evaluate three corpora about explaining medicine to patients.",
     COMMANDS,
     sections=SECTIONS,
+    ends="Exit codes: 0 done; 1 a check found something, or a run failed or is invalid; 2 a mistake in the command "
+    "line, or something that it names cannot be used; 130, 143, 129 stopped by Ctrl-C, SIGTERM, SIGHUP.",
 )

@@ -65,7 +65,8 @@ def command(
 ) -> None:
     """Fit the reserved patient's weights on labelled turns, and run the acceptance tests.
 
-    Needs labelled turns with at least 100 distinct ratings; with fewer, only the labels are written.
+    Needs labelled turns with at least 100 distinct ratings; with fewer, only the labels are written. Exit code 1
+    if an acceptance test fails.
 
     Example: `bedside fit-policy --judge openai/gpt-4o-mini --evaluator openai/gpt-4o-mini -o runs/policy.json`
     """

@@ -43,7 +43,8 @@ def command(
     """Recompute a run's numbers from its stored dialogues, answers or embeddings; no model is called.
 
     The same version gives the same numbers to the last digit. A later version adds its new metrics, and checks an old
-    run against the papers' conditions. Dialogues are read with hidden.jsonl if it is present.
+    run against the papers' conditions. Dialogues are read with hidden.jsonl if it is present. Exit code 1
+    if the run is invalid.
 
     For another judge or assessor, repeat the run's own command with it and the same -o: the other roles' answers are
     stored, so only the new model is asked, and the earlier results are kept in earlier/.

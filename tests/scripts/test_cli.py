@@ -413,3 +413,15 @@ def test_no_room_for_a_native_library_is_one_error(
     importing("cannot import name 'corpora'")
     with pytest.raises(ImportError, match="corpora"):
         execute(["info", "x"])
+
+
+def test_help_says_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    told = {}
+    for words in ("", "run", "run language", "select patient", "rescore", "fit-policy", "verify"):
+        assert execute([*words.split(), "--help"]) == 0
+        told[words] = " ".join(capsys.readouterr().out.split())
+    assert not [words for words in told if words and "xit code" not in told[words]]
+    for code in ("0 done", "1 a check", "2 a mistake", "130, 143, 129 stopped"):
+        assert code in told[""] and code not in told["verify"]
+    page = Path("docs/commands.md").read_text(encoding="utf-8")
+    assert not [code for code in ("| 0 |", "| 1 |", "| 2 |", "| 130, 143, 129 |") if code not in page]
