@@ -262,6 +262,33 @@ def test_equal_captions_have_numbers_and_a_page(tmp_path: Path) -> None:
     assert execute(["report", str(tmp_path / "run"), "-o", str(tmp_path / "r.html")]) == 0
 
 
+@pytest.mark.parametrize("task", ["consultation", "confirmation", "intervention", "captioning"])
+def test_what_the_page_of_commands_says_of_inspect_eval(
+    task: str, captions: Path, patients: Path, photos: Path, tmp_path: Path
+) -> None:
+    """A stand-in that is no model, as a --model-role, ended in a traceback of inspect_ai."""
+    pytest.importorskip("inspect_ai")
+    from inspect_ai import eval as inspect_eval
+
+    import scripts.inspect_tasks  # noqa: F401 - as the entry point does
+
+    page = Path("docs/commands.md").read_text(encoding="utf-8").replace("\\\n", " ")
+    ((_, *words),) = [
+        line.split()[2:] for line in page.splitlines() if line.startswith(f"inspect eval bedside/{task} ")
+    ]
+    given: dict[str, dict[str, str]] = {"-T": {}, "--model-role": {}, "--model": {}}
+    for option, word in zip(words[::2], words[1::2], strict=True):
+        name, _, value = word.rpartition("=")
+        given[option][name] = value
+    folders = {"runs/v1": captions, "runs/patients": patients, "runs/photos": photos}
+    options: dict[str, Any] = given["-T"] | {"data": str(folders[given["-T"]["data"]])}
+    options |= {"pairs": int(options["pairs"])} if "pairs" in options else {}
+    players = {"model": given["--model"].get(""), "model_roles": given["--model-role"] or None}
+    more: dict[str, Any] = {"log_dir": str(tmp_path), "display": "none", "limit": 2, **players}
+    (log,) = inspect_eval(f"bedside/{task}", task_args=options, **more)
+    assert log.status == "success", log.error
+
+
 def test_inspect_eval_asks_for_the_same_captions(captions: Path, tmp_path: Path) -> None:
     pytest.importorskip("inspect_ai")
     from inspect_ai import eval as inspect_eval
