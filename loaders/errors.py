@@ -23,8 +23,8 @@ from loaders.installed import advice, missing
 
 # The verbs with which a text of `found` begins if `where` is its subject.
 _VERB = re.compile(
-    "(?:already exists|cannot|changed during|does|ends|exists|failed|finds|gave|had|has|holds|is|lacks|leads|lies|may|"
-    "names|needs|refused|refuses|returned|takes|was)(?![^ ,])"
+    "(?:already exists|already holds|cannot|changed during|does|ends|exists|failed|finds|gave|had|has|holds|is|lacks|"
+    "leads|lies|may|names|needs|refused|refuses|returned|says|states|takes|unpacks|wants|was)(?![^ ,])"
 )
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 

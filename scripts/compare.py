@@ -58,12 +58,14 @@ def command(
     alone = [pair for pair in pairs if not joined and published(pair.own.paper, pair.own.table)]
     if not joined and not alone:
         tables = ", ".join(sorted({pair.own.table for pair in pairs}))
+        papers = {pair.own.paper for pair in pairs}
+        theirs = dict.fromkeys(short(one.table) for one in published() if one.paper in papers)
+        known = f"numbers of the papers: {', '.join(dict.fromkeys(one.paper for one in published()))}"
         raise InputError(
             ", ".join(map(str, runs)),
             found=f"no number with a published counterpart (tables: {tables})",
-            expected="numbers with the names that the paper's tables use",
-            do="Look up the names in baselines/results/published.csv; `bedside report` also shows runs without "
-            "counterparts",
+            expected=f"one of {', '.join(theirs)}" if theirs else known,
+            do="`bedside report` also shows runs without counterparts",
         )
     if as_json:
         typer.echo(json.dumps([_as_json(pair) for pair in pairs], indent=1, ensure_ascii=False))

@@ -21,7 +21,8 @@ from loaders.errors import BedsideError, InputError, MissingExtra
 from loaders.files.lease import leased
 
 Done = TypeVar("Done")
-_ADDRESS = re.compile(r"(?P<scheme>s3|gs)://(?P<bucket>[a-z0-9][a-z0-9._-]+)(?P<prefix>(/[\w.=+-]+)*)/?", re.ASCII)
+_BUCKET = r"[a-z0-9][a-z0-9._-]{2,}"
+_ADDRESS = re.compile(rf"(?P<scheme>s3|gs)://(?P<bucket>{_BUCKET})(?P<prefix>(/[\w.=+-]+)*)/?", re.ASCII)
 _OPTIONS: dict[str, dict[str, Any]] = {
     # One GET per file: to fetch two parts at once it would ask for the size first.
     "s3": {"max_concurrency": 1, "config_kwargs": {"connect_timeout": 10, "read_timeout": 60}},
@@ -51,7 +52,16 @@ class Bucket:
             if "@" in address or "?" in address:  # it may contain a key, so it is not repeated
                 found, do = ("holds more than a bucket and a prefix", "Put credentials in the environment or a profile")
                 raise InputError("--work", found=found, expected=expected, do=do)
-            raise InputError(address, found="is not a bucket", expected=expected)
+            found = "is not a bucket"
+            scheme, _, path = address.partition("://")
+            bucket, _, prefix = path.partition("/")
+            if scheme in ("s3", "gs") and bucket:  # of the right form
+                found = f"the prefix {prefix!r}"
+                expected = "letters, digits and . = + - _, between single slashes"
+                if not re.fullmatch(_BUCKET, bucket):
+                    found = f"the bucket {bucket!r}"
+                    expected = "the name of one: 3 or more lower-case letters, digits and . - _"
+            raise InputError(address, found=found, expected=expected)
         self._scheme, self._root = parts["scheme"], f"{parts['bucket']}{parts['prefix']}"
         MissingExtra.check(self._scheme, purpose=f"{self._scheme}://")
 

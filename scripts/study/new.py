@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 
 import typer
 
@@ -21,4 +22,4 @@ def command(
     """
     for path in write_study(out, one_of("task", task, TASKS)):
         output.print(f"  {path}")
-    output.print("\nReplace every TODO, then run: bedside study check")
+    output.print(f"\nReplace every TODO, then run: bedside study check {quote(str(out))}")

@@ -16,6 +16,9 @@ from loaders.files.tables import read_records
     [
         ("has no column 'id'", "it has no column 'id'"),
         ("already exists here", "it already exists here"),
+        ("already holds another release", "it already holds another release"),
+        ("says more", "it says more"),
+        ("states no format", "it states no format"),
         ("failed, with a message", "it failed, with a message"),
         ("no column 'id'", "no column 'id'"),
         ("names=x", "names=x"),

@@ -288,7 +288,11 @@ def test_nothing_that_the_paper_prints_too(tmp_path: Path, capsys: Capture) -> N
     found = record()
     cell: Result = replace(results(["Table 5"], found)[0], table="Table 99")
     write_run(tmp_path, found, [cell])
-    assert "no number with a published counterpart (tables: Table 99)" in _message([str(tmp_path)], capsys)
+    said = _message([str(tmp_path)], capsys)
+    assert "no number with a published counterpart (tables: Table 99)" in said and "published.csv" not in said
+    assert "expected one of Table 1, Table 2," in said
+    write_run(tmp_path / "own", found, [replace(cell, paper="mine", table="Words")])  # as the skeleton of a baseline
+    assert "expected numbers of the papers: 3MDBench, " in _message([str(tmp_path / "own")], capsys)
 
 
 def test_a_table_that_does_not_exist(tmp_path: Path, capsys: Capture) -> None:

@@ -326,8 +326,9 @@ def test_a_new_study_of_each_task_can_be_read(task: str, tmp_path: Path, capsys:
 
 
 def test_a_command_that_finds_no_study_makes_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "study"
+    folder = tmp_path / "our study"
     assert execute(["study", "new", "pairs", "-o", str(folder)]) == 0
+    assert f"then run: bedside study check '{folder}'" in " ".join(capsys.readouterr().out.split())
     for words in (["pay"], ["close"], ["erase", "P001"], ["export", "-o", str(tmp_path / "out")]):
         assert execute(["study", words[0], str(folder), *words[1:]]) == 2
         assert "nobody has been invited yet" in capsys.readouterr().err

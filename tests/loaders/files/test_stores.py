@@ -91,7 +91,9 @@ def test_two_simultaneous_writers_are_told_to_try_again(object_store: Any) -> No
     [
         ("s3://", r"^s3://: is not a bucket \(expected a folder, s3://BUCKET/PREFIX or gs://"),
         ("az://there/x", "^az://there/x: is not a bucket"),
-        ("s3://Not-Ours/../x", "is not a bucket"),
+        ("s3://Not-Ours/../x", "the bucket 'Not-Ours' .expected the name of one: 3 or more lower-case"),
+        ("s3://x/y", "the bucket 'x' .expected the name of one: 3 or more"),
+        ("s3://ours/a b", "the prefix 'a b' .expected letters"),
         ("s3://AKIA:secret@there/x", r"^--work: holds more than a bucket and a prefix .*\. Put credentials in"),
         ("s3://there/x?key=secret", "^--work: holds more"),
     ],
