@@ -16,14 +16,14 @@ from baselines.results.conformance import Entry, State
 from baselines.results.published import Published, named, of_tables, published, short
 from baselines.results.published_checks import PAPER, Check, checks
 from loaders.errors import InputError, how_many
-from scripts.terminal.console import output, table
+from scripts.terminal.console import output, table, warn
 from scripts.terminal.options import All, DifferentData
 from scripts.terminal.tables import short_digests
 
 _STATES: tuple[State, ...] = ("differs", "unknown", "equal", "not stated")
 # The most to print one by one without --all. Beyond it, numbers get one line per table, and only barring conditions
 # show.
-_FEW_NUMBERS, _FEW_CONDITIONS = 16, 8
+_FEW_NUMBERS, _FEW_CONDITIONS, _FEW_REASONS = 16, 8, 3
 # How much data there was is no finding, and p values have no distance: they would hide every other difference.
 _NO_DISTANCE = ("pairs", "types", "captions", "p")
 _KEY = ("paper", "table", "row", "setting", "column", "split_or_group")
@@ -70,6 +70,10 @@ def command(
     if as_json:
         typer.echo(json.dumps([_as_json(pair) for pair in pairs], indent=1, ensure_ascii=False))
         return
+    for run in read:
+        missing = Counter(result.note for result in run.results if result.value is None and result.note)
+        for why, count in missing.most_common(_FEW_REASONS):  # as in an invalid run
+            warn(f"{run.folder}: {how_many(count, 'number is', 'numbers are')} not computed: {why}")
     shown = pairs if everything else joined
     if not shown:
         _print_alone(alone)

@@ -21,7 +21,8 @@ from baselines.results.run import Result
 
 TROUBLES = (
     NOT_PLAYED, "Empty turns", "Refused turns", "Truncated turns", "Decisions not read", "Findings not read",
-    "Empty answers", "Refused answers", "Truncated answers", "Extraction failed", "Assessment failed",
+    "Empty answers", "Refused answers", "Truncated answers", "Silent patient", "Extraction failed",
+    "Assessment failed",
 )  # fmt: skip
 """Columns that count what went wrong in a run: all its tables say so, though the papers have no place for them."""
 PARTS = ("paper", "table", "row", "setting", "column", "split_or_group")

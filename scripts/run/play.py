@@ -333,6 +333,11 @@ def _tell(played: Played[Any], out: Path) -> None:
         shown.add_row(role, played.players[role].name, spent.requests, *tokens, price)
     if shown.rows:
         output.print(shown)
+    for role, spent in played.spent.items():
+        if spent.uncounted and not played.players[role].stand_in:
+            priced = ", so what it cost is not known" if played.players[role].name in played.prices else ""
+            counted = f"{spent.uncounted:,} of {how_many(spent.requests, 'answer')}"
+            warn(f"{role}: the server gave no usable count of tokens with {counted}{priced}")
     usage = played.usage
     if usage.asked or usage.replayed:
         output.print(f"{how_many(usage.asked, 'new answer')}, {usage.replayed:,} reused from {out}")

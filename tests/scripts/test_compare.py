@@ -27,6 +27,17 @@ def _the_papers_data(monkeypatch: pytest.MonkeyPatch) -> None:
     states_the_data(monkeypatch, "Table 1", "Table 3", "Table 5", "Table A1", "Table A3", digest=DIGEST)
 
 
+def test_why_numbers_are_missing_is_said(tmp_path: Path, capsys: Capture) -> None:
+    found = record()
+    made = [
+        replace(one, value=None, ci95=None, note="invalid run: nobody spoke") for one in results(["Table 3"], found)
+    ]
+    write_run(tmp_path / "run", found, made)
+    assert execute(["compare", str(tmp_path / "run")]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"{len(made)} numbers are not computed: invalid run: nobody spoke" in told
+
+
 def _cell(**changes: Any) -> Compared:
     """BiomedCLIP's recall in Table 3, published as 31.06, as reproduced by a run."""
     found = record(stand_in=None)

@@ -24,7 +24,7 @@ from scripts.cli import execute
 from scripts.run.confirmation import _warn_of_words
 from scripts.run.retrieval import method_of
 from scripts.terminal.embedding import Encoding, embed_all
-from tests.parts.chat_server import ChatServer, status
+from tests.parts.chat_server import ChatServer, completion, status
 from tests.parts.tiny_encoders import FakeEncoder
 
 pytest.importorskip("textstat")
@@ -338,6 +338,22 @@ def test_a_mistake_is_one_error(
     said = capsys.readouterr()
     assert "Traceback" not in said.out + said.err and "Error" in said.err
     assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_a_server_that_counts_no_tokens_is_told(
+    patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCAL_API_KEY", "not-a-secret")
+    uncounted: Any = lambda body, reply: completion(body, reply) | {"usage": None}  # noqa: E731
+    monkeypatch.setattr("tests.parts.chat_server.completion", uncounted)
+    name = "openai-api/local/some"
+    others = ("--patient", "template", "--evaluator", "rules", "--judge", "rules", "--limit", 2, "--bare")
+    with ChatServer(lambda body: "What worries you most?") as server:
+        given = ("--base-url", server.base_url, "--price", f"{name}=1,2", "-o", tmp_path / "run")
+        run("confirmation", patients, "--clinician", name, *others, *given)
+    told = " ".join(capsys.readouterr().err.split())
+    assert "clinician: the server gave no usable count of tokens with " in told
+    assert "so what it cost is not known" in told and "patient: the server" not in told
 
 
 def test_captions_that_are_empty_are_told_and_no_success_if_there_are_no_others(

@@ -31,7 +31,7 @@ from loaders.threemdbench import NAMES
 
 NAME = "consultation"
 # Of the rules here, in cleaning.py and in naming.py: raise it, and older logs are no longer taken for this game's.
-_VERSION = 5
+_VERSION = 6
 
 
 def consultation_game(setting: str, prompts: Prompts, protocol: Protocol = BEDSIDE) -> Game[Case, Consultation]:
@@ -81,7 +81,11 @@ def scores(played: Consultation) -> dict[str, float]:
 
 
 def invalid(played: Consultation) -> str | None:
-    """Why a consultation cannot be scored: no answer of the assessor to a question could be read."""
+    """Why a consultation cannot be scored: no answer of the assessor to a question could be read, or the patient told
+    the doctor nothing."""
+    silent = ["empty" in turn.flags for turn in played.turns if turn.role == "patient"]
+    if silent and all(silent):
+        return "the patient said nothing"
     assessment = played.assessment.failure if played.assessment else None
     asked = {"the diagnosis could not be read out": played.extraction.failure, "the assessment failed": assessment}
     return "; ".join(f"{what}: {failure}" for what, failure in asked.items() if failure is not None) or None

@@ -51,7 +51,8 @@ PERCENT = 100.0
 _FLAGGED = {
     "Empty answers": {"empty"}, "Refused answers": {"filtered", "no_room"}, "Truncated answers": {"max_tokens"},
 }  # fmt: skip
-"""Column -> the flags of a turn (`cleaning`) that it counts."""
+"""Column -> the flags of a doctor's turn (`cleaning`) that it counts."""
+PATIENT_EMPTY = "Silent patient"
 
 
 def results(
@@ -73,6 +74,10 @@ def results(
     run = _Run(consultations, record, unfinished, lost, draws)
     parts = (run.diagnoses, run.utterances, run.rates, run.rubric, run.by_domain, run.by_temperament)
     return [cell for part in (*parts, run.temperament_tests) for cell in part()] + run.by_slice(sides)
+
+
+def _flags(played: Consultation, role: str) -> set[str]:
+    return {flag for turn in played.turns if turn.role == role for flag in turn.flags}
 
 
 @dataclass(frozen=True)
@@ -137,10 +142,12 @@ class _Run:
             "Reasoning not parsed": [played.parse_failures > 0 for played in self.consultations],
             "Extraction failed": [played.extraction.failure is not None for played in self.consultations],
         }
-        said = [[turn for turn in played.turns if turn.role == "doctor"] for played in self.consultations]
-        flags = [{flag for turn in turns for flag in turn.flags} for turns in said]
+        flags, of_patient = ([_flags(played, role) for played in self.consultations] for role in ("doctor", "patient"))
         marks |= {column: [bool(found & counted) for found in flags] for column, counted in _FLAGGED.items()}
+        if any("empty" in found for found in of_patient):
+            marks[PATIENT_EMPTY] = ["empty" in found for found in of_patient]
         notes = {"No diagnosis": taken_for_none(self.consultations)}
+        notes[PATIENT_EMPTY] = "consultations with an empty answer of the patient, in every number as it is"
         notes |= dict.fromkeys(_FLAGGED, "consultations with such an answer of the doctor, in every number as it is")
         rates = [self._rate(column, clusters, given, notes.get(column, "")) for column, given in marks.items()]
         if assessed:

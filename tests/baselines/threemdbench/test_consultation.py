@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from baselines.threemdbench.consultation.agents import BY_ROLE
 from baselines.threemdbench.consultation.cleaning import PLACEHOLDER
-from baselines.threemdbench.consultation.game import consultation_game
+from baselines.threemdbench.consultation.game import consultation_game, invalid
 from baselines.threemdbench.consultation.prompts import FACETS, facets_of, read_prompts
 from baselines.threemdbench.consultation.protocol import AUTHORS, BEDSIDE, CAPS, protocol_named
 from baselines.threemdbench.consultation.record import ITEMS, Assessment, Consultation, Extraction, Turn
@@ -80,6 +80,8 @@ def test_an_opening_cannot_end_what_has_not_begun() -> None:
     assert found.turns[0] == Turn("patient", PLACEHOLDER, None, ("break", "empty"))
     assert len(table.of("doctor")) == 1
     assert (found.ended, found.utterances) == ("break", 2)
+    assert invalid(found) == "the patient said nothing"  # else the doctor, who heard no complaint, would be wrong
+    assert invalid(played(patient=["", "It itches.", "BREAK"], doctor=["Hm."])[0]) is None
 
 
 def test_empty_replies_are_placeholders_that_count() -> None:

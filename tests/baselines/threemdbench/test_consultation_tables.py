@@ -86,12 +86,13 @@ def test_what_became_of_the_doctors_answers_is_counted_by_consultation() -> None
         consultation(1, turns=told("max_tokens", "empty")),
         consultation(2, turns=told("filtered", "empty")),
         consultation(3, turns=told("no_room", "empty")),
-        consultation(4, turns=told("max_tokens", role="patient")),
+        consultation(4, turns=told("max_tokens", "empty", role="patient")),
     ]
     found = cells(results(made, record(), resamples=20))
     counts = {name: found["Table 5", f"{name} answers", "test (5 cases)"] for name in ("Empty", "Refused", "Truncated")}
     assert {name: one.numerator for name, one in counts.items()} == {"Empty": 3, "Refused": 2, "Truncated": 2}
     assert all(one.denominator == 5 and "of the doctor" in one.note for one in counts.values())
+    assert found["Table 5", "Silent patient", "test (5 cases)"].numerator == 1
 
 
 def test_an_unfinished_dialogue_counts_in_mode_authors_and_not_in_mode_paper() -> None:
