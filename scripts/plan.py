@@ -41,13 +41,18 @@ def command(
     planned = _planned(words)
     options, cases = planned.options, planned.cases
     names = planned.names
-    taken = estimate(
-        with_decoding(planned.game, planned.roles.decoding),
-        cases,
-        planned.agents,
-        epochs=options.epochs,
-        scripted={role for role, name in names.items() if name.startswith("scripted/")},
+    taken, most = (
+        estimate(
+            with_decoding(planned.game, planned.roles.decoding),
+            cases,
+            planned.agents,
+            epochs=options.epochs,
+            scripted={role for role, name in names.items() if name.startswith("scripted/")},
+            endless=endless,
+        )
+        for endless in (False, True)
     )
+    longer = any(most[role].requests > spent.requests for role, spent in taken.items())
     played = how_many(len(cases), "case")
     if options.epochs > 1:
         played += f", {options.epochs} times"
@@ -60,12 +65,14 @@ def command(
             at_once=min(options.concurrency, len(cases) * options.epochs),
             speed=speed,
             latency=latency,
+            most=most if longer else None,
         )
     )
     output.print(
         f"From {how_many(min(FEW, len(cases)), 'case')} with scripted replies; {CHARACTERS} characters per token, "
         "fewer in JSON. Models that reason or write more need more. "
-        f"Hours: {speed:g} tokens per second, {latency:g} s per request, {options.concurrency} concurrent dialogues.",
+        + "The scripts end their dialogues early; at most: if none ends before its limit. " * longer
+        + f"Hours: {speed:g} tokens per second, {latency:g} s per request, {options.concurrency} concurrent dialogues.",
         style="dim",
     )
     output.print()

@@ -165,6 +165,7 @@ def estimate(
     *,
     epochs: int = 1,
     scripted: Collection[str] = (),
+    endless: bool = False,
 ) -> dict[str, Spent]:
     """What each role would take over all cases: scripted words through the real prompts of a few of them, spread over
     the list. No model is asked.
@@ -172,7 +173,8 @@ def estimate(
     A role whose agent is None gives the least that its JSON schema allows. Agents stand for models, but in the roles
     that are `scripted` in the run itself. Requests are counted exactly, without those that ask a model again: its
     answer mostly fits, where the words that stand for it may not. Tokens are estimated from the characters, and a model
-    that thinks, or writes more than the script, takes more.
+    that thinks, or writes more than the script, takes more. Scripts mostly reach the end of a dialogue early; with
+    `endless`, models say as much as theirs and nothing that would end one, so that each is played to its limit.
     """
     count = min(FEW, len(cases))
     chosen = [cases[at * (len(cases) - 1) // max(1, count - 1)] for at in range(count)]
@@ -188,6 +190,8 @@ def estimate(
                 text = _SENTENCE if schema is None else json.dumps(_filled(schema))
             else:
                 text = scripts.setdefault(role, agent(case))(messages)
+                if endless and role not in scripted and not how.get("json_schema"):
+                    text = (f"{_SENTENCE} " * -(-len(text) // len(_SENTENCE)) or _SENTENCE).strip()
             if role in scripted or not how.get("attempt"):
                 taken[role].add(Spent(1, asked(messages), tokens(text)))
             return Answer(text, None, None, "stop")

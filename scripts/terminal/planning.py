@@ -24,29 +24,44 @@ def spending(
     at_once: int,
     speed: float = SPEED,
     latency: float = LATENCY,
+    most: Mapping[str, Spent] | None = None,
 ) -> Table:
     """What each role takes: its model (`names`), requests, tokens, dollars if it has a price, and hours with
-    `at_once` dialogues at a time, `speed` tokens per second and `latency` seconds before each answer."""
-    right = ("requests", "tokens in", "tokens out", "US$", "hours")
+    `at_once` dialogues at a time, `speed` tokens per second and `latency` seconds before each answer. With `most`, also
+    the requests and dollars of dialogues that all go on to their limit."""
+    limits = ("requests at most", "US$ at most") if most else ()
+    right = ("requests", "tokens in", "tokens out", "US$", "hours", *limits)
     shown = table(title, "role", "model", *right, right=right)
-    whole: dict[str, float] = {"requests": 0, "in": 0, "out": 0, "dollars": 0.0, "hours": 0.0}
+    whole = dict.fromkeys(("requests", "in", "out", "dollars", "hours", "most requests", "most dollars"), 0.0)
     known = True
     for role, spent in taken.items():
         name = names[role]
         free = name.startswith("scripted/")
         price = (0.0, 0.0) if free else prices.get(name)
-        cost = None if price is None else dollars(price, spent.input_tokens, spent.output_tokens)
+        longest = spent if most is None else _more(spent, most[role])
+        cost, dearest = (
+            None if price is None else dollars(price, each.input_tokens, each.output_tokens)
+            for each in (spent, longest)
+        )
         seconds = 0.0 if free else spent.requests * latency + spent.output_tokens / speed
         hours = seconds / at_once / 3600
         cells = (spent.requests, spent.input_tokens, spent.output_tokens)
-        shown.add_row(role, name, *cells, _dollars(cost), Number(hours, f"{hours:.2f}"))
+        ends = (longest.requests, _dollars(dearest)) if most else ()
+        shown.add_row(role, name, *cells, _dollars(cost), Number(hours, f"{hours:.2f}"), *ends)
         known = known and cost is not None
-        for part, value in zip(whole, (*cells, cost or 0.0, hours), strict=True):
+        values = (*cells, cost or 0.0, hours, longest.requests, dearest or 0.0)
+        for part, value in zip(whole, values, strict=True):
             whole[part] += value
-    total = _dollars(whole["dollars"] if known else None)
+    total, at_most = (_dollars(whole[part] if known else None) for part in ("dollars", "most dollars"))
     counts = (int(whole[part]) for part in ("requests", "in", "out"))
-    shown.add_row("in all", "", *counts, total, Number(whole["hours"], f"{whole['hours']:.2f}"), style="bold")
+    ends = (int(whole["most requests"]), at_most) if most else ()
+    shown.add_row("in all", "", *counts, total, Number(whole["hours"], f"{whole['hours']:.2f}"), *ends, style="bold")
     return shown
+
+
+def _more(spent: Spent, longest: Spent) -> Spent:
+    """The longer dialogues, unless they take a role less: nobody rates what was never said."""
+    return max(spent, longest, key=lambda one: one.input_tokens + one.output_tokens)
 
 
 def _dollars(value: float | None) -> Number | str:

@@ -113,6 +113,17 @@ def test_tokens_are_estimated_for_prose_and_for_json(text: str, count: int) -> N
     assert tokens(text) == pytest.approx(count, rel=0.3)
 
 
+def test_a_game_that_may_end_early_has_an_upper_end(
+    patients: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A script succeeds in a few turns, a model that never does plays all of them, and pays for each."""
+    model = ("--clinician", "openai-api/x/m", "--patient", "template", "--evaluator", "rules", "--judge", "rules")
+    given = (*model, "--limit", 4, "--price", "openai-api/x/m=1,2", "-o", tmp_path / "run")
+    long = planned(capsys, "run", "intervention", patients, *given, "--turns", 20)["clinician"]
+    assert long["requests"] < 50 and long["requests at most"] == 4 * 20 and long["US$ at most"] > 2 * long["US$"] > 0
+    assert "requests at most" not in planned(capsys, "run", "confirmation", patients, *given)["clinician"]
+
+
 def test_a_picture_counts_among_what_is_asked() -> None:
     look = Message("user", "Look.")
     assert asked([look, replace(look, images=(b"one", b"another"))]) == 2 * asked([look]) + 2 * IMAGE
