@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import typer
 
 from baselines.dialogue.played import HIDDEN_PART, STORED
+from baselines.results.comparison import fixed
 from baselines.results.headline import headline
 from baselines.results.published import named, published
 from baselines.results.run import Result, absent_files, write_run
@@ -151,4 +152,4 @@ def _shown(result: Result, value: float | None) -> str:
         return f"{value:.3g}"
     if result.unit in ("words", "pairs", "types") and (value >= 100 or value.is_integer()):
         return f"{value:,.0f}"
-    return f"{value:.3f}" if result.unit == "proportion" else f"{value:.2f}"
+    return fixed(value, 3 if result.unit == "proportion" else 2)
