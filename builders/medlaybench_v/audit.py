@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from builders.chat import Chat
+from builders.chat import IN_A_ROW, Chat
 from builders.medlaybench_v.facts import read
 from builders.medlaybench_v.gates import GATES, Context, Verdict, check
 from builders.medlaybench_v.judge import NO_ANSWER, Judge, Opinion
 from builders.medlaybench_v.lexicon import Lexicon
 from builders.medlaybench_v.sources.checks import in_english
 from builders.medlaybench_v.steps import context_of, modalities_named
-from loaders.errors import ModelError, how_many
+from loaders.errors import BedsideError, ModelError, how_many
 from loaders.models.answers import Answers
 
 
@@ -104,14 +104,18 @@ def judge_pairs(
 ) -> list[Opinion]:
     """The opinion on each pair, in their order; `NO_ANSWER` for a pair that the model fails on. `answers` stores them.
 
-    Raises: ModelError for a model that is unusable (`Chat.each_or_error`).
+    Raises: ModelError for a model that is unusable (`Chat.each_or_error`); BedsideError for one that answers, but gives
+    no verdict on the first IN_A_ROW pairs, or on all if they are fewer.
     """
-    done = set[int]()  # one may be asked about again, to see whether the model is still there
+    done = dict[int, Opinion]()  # one may be asked about again, to see whether the model is still there
 
     async def one(audited: Audited, store: Answers) -> Opinion:
-        opinion = await judge.opinion(audited.expert_caption, audited.layman_caption, store)
-        done.add(id(audited))
+        done[id(audited)] = opinion = await judge.opinion(audited.expert_caption, audited.layman_caption, store)
         progress(len(done), len(pairs))
+        if len(done) == min(IN_A_ROW, len(pairs)) and all(each.verdict == NO_ANSWER for each in done.values()):
+            found = f"no verdict on {how_many(len(done), 'pair')}; on the last, {opinion.why}"
+            do = "Judge with a model that follows its prompt; its answers are kept"
+            raise BedsideError(judge.model.name, found=found, expected="a verdict on each pair", do=do)
         return opinion
 
     keyed = {f"{audited.image_id} ({number})": audited for number, audited in enumerate(pairs, 1)}  # ids may repeat

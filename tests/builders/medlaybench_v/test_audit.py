@@ -243,6 +243,25 @@ def test_a_judge_is_asked_about_what_fails_or_is_doubtful_and_some_that_pass(
     capsys.readouterr()
 
 
+@pytest.mark.parametrize(("pairs", "asked"), [(3, 3), (80, 10)])
+def test_a_judge_that_never_gives_a_verdict_ends_the_audit(
+    pairs: int, asked: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Chatty(_Judge):
+        async def ask(self, messages: Sequence[Message], **settings: object) -> Answer:
+            self.asked.append(messages[-1].text)
+            return Answer("Both captions are fine!", None, None, "stop")
+
+    judge = Chatty()
+    monkeypatch.setattr("scripts.audit.open_model", lambda name, **_: judge)
+    rows = [{"expert": f"CT of a {n + 2} cm cyst.", "lay": "A CT of a cyst as wide as a cherry."} for n in range(pairs)]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    command = ["audit", str(tmp_path / "p.jsonl"), "--judge", "x", "--answers", str(tmp_path / "a.sqlite")]
+    assert execute([*command, "--concurrency", "1"]) == 2
+    assert f"no verdict on {asked} pairs; on the last" in " ".join(capsys.readouterr().err.split())
+    assert len({question for question in judge.asked if "<expert>" in question}) == asked
+
+
 def test_pairs_that_pass_are_drawn_by_their_text(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
