@@ -89,7 +89,7 @@ def test_a_product_with_sessions_passes(
 ) -> None:
     with product(monkeypatch, stream=stream):
         found = checked(capsys, file, 0)
-    assert [verdict for verdict, _ in found.values()] == ["ok"] * 6
+    assert [verdict for verdict, _ in found.values()] == ["ok", "ok", "ok", "note", "ok", "ok"]
     assert "remembers sessions" in found["restart"][1] and "4 remember" in found["two talks are not mixed"][1]
 
 
@@ -179,7 +179,10 @@ def test_a_file_may_hold_what_a_module_may(tmp_path: Path, capsys: pytest.Captur
         "@dataclass\nclass Talk:\n    word: str = ''\n"
         "async def reply(session, text, *, limit=9): return 'OK'\n"
     )
-    assert checked(capsys, written(tmp_path, text), 1)["refusal"] == ("ok", "it replied: OK")
+    assert checked(capsys, written(tmp_path, text), 1)["refusal"] == (
+        "note",
+        "it replied: OK. Whether that refuses is for you to read",
+    )
 
 
 @pytest.mark.parametrize(
