@@ -61,10 +61,16 @@ def expected(design: Design, offers: Sequence[Offer]) -> list[Expected]:
 
 
 def taken(
-    design: Design, game: Game[Case, Any], cases: Sequence[Case], agents: Mapping[str, ScriptedAgent | None]
+    design: Design,
+    game: Game[Case, Any],
+    cases: Sequence[Case],
+    agents: Mapping[str, ScriptedAgent | None],
+    *,
+    endless: bool = False,
 ) -> dict[str, Spent]:
-    """What the models of one talk task would take over all its encounters, without the person's own role."""
-    spent = estimate(game, cases, agents, epochs=design.completed)
+    """What the models of one talk task would take over all its encounters, without the person's own role; if `endless`,
+    of encounters that go on to the limit of the game."""
+    spent = estimate(game, cases, agents, epochs=design.completed, endless=endless)
     return {role: one for role, one in spent.items() if role != "clinician"}
 
 

@@ -127,9 +127,12 @@ def _cost(
     profiles = [profile for profile in cases(source.opened.splits["test"]) if profile.case_id in drawn]
     for task in (task for task in TASKS if task in design.tasks):
         taken = planned.taken(design, task_game(Rules(task, _TURNS)), profiles, agents)
+        most = planned.taken(design, task_game(Rules(task, design.most_turns)), profiles, agents, endless=True)
         output.print()
-        title = f"{task}: {how_many(len(profiles) * design.completed, 'encounter')} of {_TURNS} turns: about"
-        output.print(spending(title, taken, names, prices, at_once=max(1, min(design.people, len(profiles)))))
+        encounters = how_many(len(profiles) * design.completed, "encounter")
+        title = f"{task}: {encounters}, about {_TURNS} turns each, at most {design.most_turns}"
+        at_once = max(1, min(design.people, len(profiles)))
+        output.print(spending(title, taken, names, prices, at_once=at_once, most=most))
 
 
 def _journal(study: Study, database: str | None) -> None:

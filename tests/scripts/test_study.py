@@ -353,6 +353,20 @@ def test_a_text_that_still_says_todo_or_nothing_is_told_also_quietly(
     assert "finish the texts" in said.err
 
 
+def test_a_check_counts_requests_at_the_limit_of_turns_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """People may write up to `most_turns` messages: the budget has to hold for those."""
+    folder = tmp_path / "study"
+    assert execute(["study", "new", "confirmation", "-o", str(folder)]) == 0
+    design = (folder / "study.yaml").read_text(encoding="utf-8")
+    (folder / "study.yaml").write_text(design.replace("most_turns: 40", "most_turns: 16"), encoding="utf-8")
+    capsys.readouterr()
+    assert execute(["study", "check", str(folder), "sample", "--patient", "M", "--price", "M=1,2", "--json"]) == 1
+    costs = json.loads(capsys.readouterr().out)["tables"][-1]
+    assert costs["title"].endswith("about 8 turns each, at most 16")
+    patient = next(row for row in costs["rows"] if row["role"] == "patient")
+    assert patient["requests at most"] == 2 * patient["requests"] and patient["US$ at most"] > 2 * patient["US$"] > 0
+
+
 def test_an_option_for_models_says_where_there_are_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
