@@ -45,7 +45,11 @@ def labelled_photos(data: str, clusters: Path | None, seed: int, splits: Sequenc
     if clusters is not None:
         return _from_clusters(folder, clusters, seed)
     if is_folder(folder) and not is_file(folder / "manifest.json"):
-        return from_folder(folder, splits)
+        labelled = from_folder(folder, splits)
+        if labelled.beside:
+            left = how_many(labelled.beside, "photo lies", "photos lie")
+            warn(f"{left} beside the class folders of {folder}, in none of them, and will not be used")
+        return labelled
     opened = {}
     for split in splits:
         try:

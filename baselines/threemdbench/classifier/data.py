@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,8 @@ class Labelled:
     """The photos of each split; `domains` holds the domain of each class, "" where classes have none.
 
     `digests` are the content digests of the splits. `data` is what a record says about the split to be answered about,
-    which is `test` here, whatever it is called in the data.
+    which is `test` here, whatever it is called in the data. `beside` counts the pictures of a folder that are left out
+    because they lie beside its class folders.
     """
 
     classes: tuple[str, ...]
@@ -125,6 +126,7 @@ class Labelled:
     digests: Mapping[str, str]
     data: DataUsed
     stand_in: str | None
+    beside: int = 0
 
     @property
     def corpus(self) -> str:
@@ -210,9 +212,11 @@ def _row_bytes(rows: Any, at: int) -> bytes:
 def from_folder(folder: Path, splits: Sequence[str] = SPLITS) -> Labelled:
     """The photos of train/CLASS, validation/CLASS and test/CLASS (`class_folders`), under any usual name of a split.
 
-    Raises InputError if a split or a class folder is missing, or if one photo, byte for byte, is in two splits.
+    Raises InputError if a split or a class folder is missing, or if one photo, byte for byte, is in two splits; what
+    `pictures_below` raises.
     """
     files: dict[str, list[tuple[str, Path]]] = {}
+    beside = 0
     for split in splits:
         names = [name for name, meant in SPLIT_NAMES.items() if meant == split]
         place = next((folder / name for name in names if is_folder(folder / name)), folder / split)
@@ -224,18 +228,20 @@ def from_folder(folder: Path, splits: Sequence[str] = SPLITS) -> Labelled:
                 do="For one folder of class folders, run bedside curate on it and pass --clusters "
                 "REPORT/photos.parquet",
             )
-        files[split] = class_folders(place)
-    return from_files(files, root=folder)
+        pictures = pictures_below(place)
+        files[split] = class_folders(place, pictures)
+        beside += len(pictures) - len(files[split])
+    return replace(from_files(files, root=folder), beside=beside)
 
 
-def class_folders(folder: Path) -> list[tuple[str, Path]]:
-    """(class, file) of every picture of a folder (`pictures_below`) but those beside its class folders, sorted. The
+def class_folders(folder: Path, pictures: Iterable[Path]) -> list[tuple[str, Path]]:
+    """(class, file) of the pictures of a folder (`pictures_below`) but those beside its class folders, sorted. The
     class is the innermost folder, unless that is named like a split (`loaders.files.layout`).
 
-    Raises InputError for a picture without class folder below one named like a split; what `pictures_below` raises.
+    Raises InputError for a picture without class folder below one named like a split.
     """
     found = []
-    for path in pictures_below(folder):
+    for path in pictures:
         if path.parent == folder:
             continue
         label = layout(path.relative_to(folder).as_posix()).label

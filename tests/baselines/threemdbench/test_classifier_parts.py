@@ -392,6 +392,15 @@ def test_a_link_to_a_folder_elsewhere_is_told(tmp_path: Path) -> None:
         from_folder(tmp_path / "sets")
 
 
+def test_photos_in_no_class_folder_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for at, split in enumerate(("train", "validation", "test")):
+        for name in ("acne/a.jpg", "warts/b.jpg", *[f"forgotten{n}.jpg" for n in range(at)]):
+            (tmp_path / split / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / split / name).write_bytes(jpeg(drawn(at)))
+    assert [len(photos) for photos in labelled_photos(str(tmp_path), None, 1).splits.values()] == [2, 2, 2]
+    assert "3 photos lie beside the class folders" in " ".join(capsys.readouterr().err.split())
+
+
 def test_one_folder_is_split_by_its_clusters(tmp_path: Path) -> None:
     rows = []
     for number in range(60):
