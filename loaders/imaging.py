@@ -48,9 +48,10 @@ _PET_CT = "C1699633"
 
 # imaging.csv says which words name which method (columns code, method, use, wordings). `use` is `names` (any case),
 # `capitals` ("US", "TEE" and "PET" are English words or names in lower case), `implied` and `implied capitals` (what
-# only this method shows or is given: "hypoechoic", "HU"; a caption in plain words need not keep them), or `plain` (what
-# a lay caption may call it: "sound waves"). A wording is a word or a phrase; a hyphen counts as a space, and
-# "radiogra*" matches any word that begins so.
+# only this method shows or is given: "hypoechoic", "HU"; a caption in plain words need not keep them), `alone` (the
+# same where no other method is named: of a CT, "hyperintense" is loose for bright), or `plain` (what a lay caption may
+# call it: "sound waves"). A wording is a word or a phrase; a hyphen counts as a space, and "radiogra*" matches any word
+# that begins so.
 
 
 def wordings(*uses: str) -> Iterator[tuple[str, str, str]]:
@@ -79,11 +80,14 @@ class _Wordings(NamedTuple):
 
 
 @cache
-def _wordings() -> _Wordings:
+def _wordings(alone: bool = False) -> _Wordings:
     patterns: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
     for code in _CONCEPTS:
-        for capitals in (False, True):
-            listed = _listed(code, capitals)
+        for uses in (("alone",),) if alone else (("names", "implied"), ("capitals", "implied capitals")):
+            listed = _listed(code, uses)
+            if not listed:
+                continue
+            capitals = "capitals" in uses
             said = "|".join(sorted(map(_as_pattern, listed), key=len, reverse=True))
             pattern = re.compile(rf"(?<!\w)(?:{said})", 0 if capitals else re.IGNORECASE)
             for first in sorted({wording.lower().rstrip("*").split()[0] for wording in listed}):
@@ -91,9 +95,9 @@ def _wordings() -> _Wordings:
     return _Wordings(AhoCorasick(list(patterns), store_patterns=False), list(patterns.values()))
 
 
-def _listed(code: str, capitals: bool) -> set[str]:
-    """The wordings of a method that count in any case, or in capitals."""
-    uses = ("capitals", "implied capitals") if capitals else ("names", "implied")
+def _listed(code: str, uses: Sequence[str]) -> set[str]:
+    """The wordings of a method with these uses, as they count."""
+    capitals = "capitals" in uses
     return {
         wording.upper() if capitals and wording.islower() else wording for c, _, wording in wordings(*uses) if c == code
     }
@@ -109,10 +113,11 @@ def _as_pattern(wording: str) -> str:
 _ELSEWHERE_SAID = (
     r"\b(?:optical coherence tomogra\w*(?: angiogra\w*)?|oct[- ]?(?:angiogra\w*|a\b)|single[- ]photon emission[\w ,-]*"
     r"tomogra\w*|spect(?:[-/ ]?ct)?\b|(?:fundus )?fluorescein angiogra\w*|indocyanine[\w -]*angiogra\w*|"
-    r"(?:spin|gradient|field|planar|turbo|fast|recalled)[- ]echos?\b|echo (?:planar|time|train|sequence)\b|"
+    r"(?:spin|gradient|field|planar|turbo|fast|recalled)[- ]echos?\b|echo[- ](?:planar|time|train|sequence)\b|"
     r"x-?ray diffraction|x-?ray (?:crystal|photoelectron|fluorescence)\w*|"
-    r"echo(?:ed|ing)\b|mr\.? [a-z]\.|radiograph(?:er|ic contrast|ic technique)\w*|sonohystero\w*|"
-    r"x-ray (?:computed|ct)\b|positron[- ]emission[- ]tomogra\w*|electron tomogra\w*)"
+    r"echo(?:ed|ing)\b|mr\.? [a-z]\.|radiograph(?:er|ic contrast|ic technique)\w*|"
+    r"x-ray (?:computed|ct)\b|(?:mr|magnetic resonance)[- ]elastogra\w*|positron[- ]emission[- ]tomogra\w*|"
+    r"electron tomogra\w*)"
 )
 _ELSEWHERE = re.compile(_ELSEWHERE_SAID, re.IGNORECASE)
 # Most texts name none: that is found out in lower case, as letters of either case take three times as long.
@@ -120,7 +125,7 @@ _ELSEWHERE_IN_LOWER = re.compile(_ELSEWHERE_SAID)
 _PART_OF_SCAN = re.compile(
     r"\b(?:(?:ct|mr|computed tomogra\w*|tomogra\w*|magnetic resonance)[\s-]*(?:\(\w+\)\s*)?(?:\w+[\s-]){0,2}?"
     r"(?:angio|arterio|veno|aorto|porto|phlebo|cholangio|uro|myelo|arthro|entero|cysto|fistulo)\w*|"
-    r"(?:cta|ctpa|ccta|mra|mrv|mrcp)\b|angio[- ]?(?:graphic )?(?:ct|mri?|computed|magnetic)\b|"
+    r"time[- ]of[- ]flight|(?:cta|ctpa|ccta|mra|mrv|mrcp)\b|angio[- ]?(?:graphic )?(?:ct|mri?|computed|magnetic)\b|"
     r"(?:angio|myelo|arthro|uro)gra\w* (?:ct|mri?|computed|magnetic|tomogra)\w*)"
 )
 
@@ -166,6 +171,8 @@ def methods_in(text: str) -> frozenset[str]:
     codes = _wordings().codes_in(plain)
     if codes & {CT, MRI} and _PART_OF_SCAN.search(plain.lower()):
         codes -= {ANGIOGRAPHY, XRAY}  # the purpose of the scan: "CT urography"
+    if not codes:
+        codes = _wordings(alone=True).codes_in(plain)
     return frozenset(codes - {XRAY} if ANGIOGRAPHY in codes else codes)
 
 
@@ -174,4 +181,6 @@ def _methods_left(found: re.Match[str]) -> str:
     text = found[0].lower()
     if text.startswith("positron"):
         return " PET "
+    if text.startswith(("mr e", "mr-e", "magnetic")) or ("echo" in text and not text.startswith(("echoed", "echoing"))):
+        return " MRI "  # MR elastography, spin echo, echo planar, echo time
     return " CT " if text.startswith("x-ray c") else " "

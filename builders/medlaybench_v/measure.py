@@ -25,7 +25,7 @@ from builders.steps import unclean
 from loaders.imaging import BY_CUI, BY_NOTHING, BY_TEXT, method_of
 from loaders.medlaybench_v import MODALITIES
 
-RULES = 45
+RULES = 46
 """The version of what `check_row` requires and `measure` counts; 1 covers everything before versions were numbered."""
 
 _STUMBLES = ("repeats", "hyphens", "stacks", "unexplained", "unexplained_by_experts")
