@@ -124,7 +124,7 @@ _ELSEWHERE = re.compile(_ELSEWHERE_SAID, re.IGNORECASE)
 _ELSEWHERE_IN_LOWER = re.compile(_ELSEWHERE_SAID)
 _PART_OF_SCAN = re.compile(
     r"\b(?:(?:ct|mr|computed tomogra\w*|tomogra\w*|magnetic resonance)[\s-]*(?:\(\w+\)\s*)?(?:\w+[\s-]){0,2}?"
-    r"(?:angio|arterio|veno|aorto|porto|phlebo|cholangio|uro|myelo|arthro|entero|cysto|fistulo)\w*|"
+    r"(?:angio|arterio|veno|aorto|porto|phlebo|cholangio|uro|myelo|arthro|entero|cysto|fistulo|kub\b)\w*|"
     r"time[- ]of[- ]flight|(?:cta|ctpa|ccta|mra|mrv|mrcp)\b|angio[- ]?(?:graphic )?(?:ct|mri?|computed|magnetic)\b|"
     r"(?:angio|myelo|arthro|uro)gra\w* (?:ct|mri?|computed|magnetic|tomogra)\w*)"
 )
