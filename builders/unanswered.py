@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from builders.pipeline.workspace import RESULTS
 from loaders.errors import ModelError
 from loaders.files.stores import Store
-from loaders.models.asking import CUT, NO_ROOM, Ask, Asked, Unfit, ask_until, read_object
+from loaders.models.asking import ENDED, FILTERED, NO_ROOM, Ask, Asked, Unfit, ask_until, read_object
 from loaders.models.messages import Answer, ChatModel, Message
 from loaders.models.prompts import Prompts
 from loaders.models.tries import REFUSED
@@ -25,8 +25,6 @@ UNANSWERED = "unanswered"
 """A column of the workspace that no release holds: which requests for a row have no answer of use, and why."""
 RETRIES = 2
 NONE_PASSED = "no answer passed the checks: "
-FILTERED = "the provider's filter stopped it"
-_ENDED = {"max_tokens": CUT, "content_filter": f"{FILTERED}: "}
 
 Value = TypeVar("Value")
 
@@ -78,7 +76,7 @@ def field_of(answer: Answer, name: str) -> object:
     try:
         return read_object(answer.text).get(name)
     except Unfit as unfit:
-        raise Unfit(f"- format: {_ENDED.get(answer.stop, '')}{unfit}") from None
+        raise Unfit(f"- format: {ENDED.get(answer.stop, '')}{unfit}") from None
 
 
 def why(error: ModelError | Unfit) -> str:

@@ -209,7 +209,7 @@ def _judged(
         )
     unanswered = Counter(opinion.why for opinion in opinions.values() if opinion.verdict == NO_ANSWER)
     for why, count in unanswered.most_common(1):
-        output.print(f"No answer, most often ({count:,}): {why}", style="yellow")
+        warn(f"No answer, most often ({count:,}): {why}")
     return opinions
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from dataclasses import asdict
 from functools import partial
@@ -16,7 +15,7 @@ from baselines.results.conformance import Entry, State
 from baselines.results.published import Published, named, of_tables, published, short
 from baselines.results.published_checks import PAPER, Check, checks
 from loaders.errors import InputError, how_many
-from scripts.terminal.console import output, table, warn
+from scripts.terminal.console import output, print_json, table, warn
 from scripts.terminal.options import All, DifferentData
 from scripts.terminal.tables import short_digests
 
@@ -68,7 +67,7 @@ def command(
             do="`bedside report` also shows runs without counterparts",
         )
     if as_json:
-        typer.echo(json.dumps([_as_json(pair) for pair in pairs], indent=1, ensure_ascii=False))
+        print_json([_as_json(pair) for pair in pairs])
         return
     for run in read:
         missing = Counter(result.note for result in run.results if result.value is None and result.note)
@@ -245,7 +244,7 @@ def _check_paper(only: list[str], as_json: bool, *, everything: bool) -> None:
     wrong = [number for number, check in chosen if not check]
     if as_json:
         facts = {"checks": [_check_as_json(check) for check in found], "wrong": [_wrong_as_json(one) for one in wrong]}
-        typer.echo(json.dumps(facts, indent=1, ensure_ascii=False))
+        print_json(facts)
         return
     if not everything and len(found) + len(wrong) > _FEW_NUMBERS:
         _print_checked(found, wrong)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -27,7 +26,7 @@ from baselines.threemdbench.consultation.diagnosis import taken_for_none
 from baselines.threemdbench.consultation.differences import differences, system_of, told_apart
 from loaders.errors import InputError, how_many
 from loaders.files.paths import resolved
-from scripts.terminal.console import output, table, warn
+from scripts.terminal.console import output, print_json, table, warn
 from scripts.terminal.finish import finish
 from scripts.terminal.options import LAST_SEED, All, outside_releases, refuse_itself
 from scripts.terminal.tables import short_digests
@@ -128,7 +127,7 @@ def print_gates(found: Sequence[captions.GateDifference], *, everything: bool) -
 
 def _print_json(found: Sequence[Difference], gates: Sequence[captions.GateDifference] = ()) -> None:
     rows = [*(asdict(one) | {"significant": one.significant} for one in found), *map(asdict, gates)]
-    typer.echo(json.dumps(rows, indent=1))
+    print_json(rows)
 
 
 # --- 3MDBench ---------------------------------------------------------------------------------------------------------
@@ -266,7 +265,9 @@ def _concealment(
             f"Of {how_many(found[0].n, 'case')}, those whose findings were not judged are left out: {', '.join(fewer)}"
         )
     if as_json:
-        typer.echo(json.dumps([asdict(one) for one in found], indent=1))
+        print_json(
+            [asdict(one) | {"reference_name": reference, "other_name": one.other_name or other} for one in found]
+        )
     else:
         print_cases(reference, other, found, everything=everything)
     if out is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,7 +13,7 @@ from builders.release.resolve import resolve
 from loaders.errors import how_many
 from loaders.files.records import to_json
 from loaders.manifest import Manifest, as_text
-from scripts.terminal.console import output, table
+from scripts.terminal.console import output, print_json, table
 from scripts.terminal.options import All
 from scripts.terminal.tables import Table, short_digests
 
@@ -43,7 +42,7 @@ def command(
         Manifest.read(folder).require(folder)
     difference = diff(*releases, examples=examples)
     if as_json:
-        typer.echo(json.dumps({"equal": difference.equal, **to_json(difference)}, indent=1, ensure_ascii=False))
+        print_json({"equal": difference.equal, **to_json(difference)})
     else:
         for part in shown(difference, everything=everything):
             output.print(part)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from builders.release.resolve import resolve
 from builders.release.verify import made_by, verify
 from loaders.errors import how_many
 from loaders.manifest import Manifest, Problem
-from scripts.terminal.console import output, table, warn
+from scripts.terminal.console import output, print_json, table, warn
 
 
 def command(
@@ -33,7 +32,7 @@ def command(
     if older:
         warn(f"{source}: {older}")
     if as_json:
-        typer.echo(json.dumps(list(map(asdict, problems)), indent=1))
+        print_json(list(map(asdict, problems)))
         return 1 if problems else 0
     if problems:
         shown = table(f"{how_many(len(problems), 'problem')} in {source}", "where", "found", "expected")

@@ -199,7 +199,7 @@ def plan(build: Build[Options]) -> Plan:
         card=lambda manifest: card(manifest, source.origin, options.condition, chat, judge),
         chat=chat,
         packages=[*_PACKAGES, *["medcat"] * bool(options.medcat), *["spacy"] * bool(options.spacy)],
-        review=partial(_without_model, store=build.store) if chat else None,
+        review=partial(_review, store=build.store) if chat else None,
         stand_in=[
             *reasons * (options.captions == SAMPLE),
             *(chat.stand_in("the lay captions") if chat else []),
@@ -216,6 +216,26 @@ def _set_aside(vocabulary: Vocabulary) -> str:
     frequent = sorted(vocabulary.reasons.items(), key=lambda reason: (-reason[1], reason[0]))
     reasons = "; ".join(f"{why} ({count:,})" for why, count in frequent[:3]) + "; …" * (len(frequent) > 3)
     return f"Vocabulary {source.name}: {source.used:,} of {source.pairs:,} pairs used; set aside: {reasons}"
+
+
+def _review(finished: Run, store: Store) -> str:
+    return " ".join(filter(None, (_without_model(finished, store), _undecided(finished))))
+
+
+def _undecided(finished: Run) -> str:
+    """The sentence about a judge that decided about no text; "" for any other."""
+    judged = [
+        verdict["reason"]
+        for row in finished.workspace.rows(finished.batches, ("gates",))
+        for verdict in row["gates"]
+        if verdict["gate"] == JUDGE
+    ]
+    if not judged or "" in judged:
+        return ""
+    return (
+        "The judge decided about none of the texts that stand: a model that does not answer in the form that it is "
+        f"asked for is no judge. {counted(Counter(judged), 'without a verdict')}"
+    )
 
 
 def _without_model(finished: Run, store: Store) -> str:
@@ -319,11 +339,6 @@ def summary(manifest: Manifest) -> Iterable[Table | str]:
     if judged := statistics["gates"].get(JUDGE):
         kept, undecided = judged["passed"], judged["doubtful"]
         yield f"The judge found every fact kept in {how_many(kept, 'text')} of the model, and left {undecided:,} open."
-        if undecided and not kept:
-            yield (
-                "It decided about none of those that stand: a model that does not answer in the form that it is asked "
-                "for is no judge. Column `gates` says under `judge` what was wrong with each answer."
-            )
     yield (
         f"{statistics['with_lay_phrase']:,} of {manifest.rows:,} captions hold a term with a lay phrase; "
         f"{how_many(statistics['with_image'], 'row has', 'rows have')} an image."

@@ -22,6 +22,9 @@ from loaders.models.messages import Answer, Message
 
 NO_ROOM = "the question does not fit into the model's context"
 CUT = "it breaks off at the limit of tokens: "
+FILTERED = "the provider's filter stopped it"
+ENDED = {"max_tokens": CUT, "content_filter": f"{FILTERED}: "}
+"""By why an answer stopped: what is said before what is wrong with it."""
 LONGEST_ANSWER = 20_000
 """Characters; a model's answer within its limit of tokens is shorter."""
 
@@ -107,8 +110,8 @@ async def ask_until(
             if answer.stop == "model_length":
                 return Asked(None, text, attempt + 1, failure if attempt else NO_ROOM)
             failure = str(unfit)
-            if answer.stop == "max_tokens" and CUT not in failure:  # such as within a thought
-                failure = CUT + failure
+            if (ended := ENDED.get(answer.stop, "")) not in failure:  # such as within a thought
+                failure = ended + failure
         if again is not None:
             said = writable(text[:LONGEST_ANSWER]) or "(nothing)"  # providers refuse a message without a text
             asked = (*asked, Message("assistant", said), Message("user", again(failure)))

@@ -6,7 +6,9 @@ pipe (unless `COLUMNS` sets a width). `NO_COLOR` turns colours off.
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -87,6 +89,12 @@ errors = Terminal(stderr=True)
 def warn(text: str) -> None:
     """Prints a warning to standard error."""
     errors.print(text, style="yellow")
+
+
+def print_json(value: object) -> None:
+    """Prints JSON to standard output, which may not be able to show every character."""
+    shows_all = "utf" in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
+    typer.echo(json.dumps(value, indent=1, ensure_ascii=not shows_all))
 
 
 def table(title: str, *columns: str, right: Sequence[str] = ()) -> Table:

@@ -6,7 +6,6 @@ sentences go to standard error. A command that has its own `--json` prints its o
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -16,7 +15,7 @@ from typing import Annotated, Any, TypeVar, get_args
 import typer
 from typer.models import ParameterInfo
 
-from scripts.terminal.console import output
+from scripts.terminal.console import output, print_json
 
 _Returned = TypeVar("_Returned")
 
@@ -65,7 +64,7 @@ def _document(wanted: bool, *, printed: bool) -> Iterator[None]:
     finally:
         document, output.document = output.document, None
         if printed and (ended is not None or document):
-            typer.echo(json.dumps(document, indent=1, ensure_ascii=False))
+            print_json(document)
 
 
 def _words(parameter: Parameter) -> set[str]:

@@ -108,7 +108,10 @@ def test_runs_are_contrasted_case_by_case(patients: Path, tmp_path: Path, capsys
         assert run("intervention", patients, folder, *asked, *AGENTS) == 0
     capsys.readouterr()
     assert execute(["contrast", str(folders[0]), str(folders[1]), "--json"]) == 0
-    assert {(one["difference"], one["p"]) for one in json.loads(capsys.readouterr().out)} == {(0, 1)}
+    found = json.loads(capsys.readouterr().out)
+    assert {(one["difference"], one["p"]) for one in found} == {(0, 1)}
+    named = {(one["reference_name"], one["other_name"]) for one in found}  # of one clinician, told apart by its folder
+    assert len(named) == 1 and all("expert" in name for name in min(named)) and len(set(min(named))) == 2
     assert execute(["contrast", *map(str, folders), "-o", str(tmp_path / "out")]) == 0
     numbers = {one.column: one for one in read_run(tmp_path / "out")[1]}
     assert numbers["Success delta Ref-AI"].table == "Table 11" and numbers["Success delta Ref-AI"].value == 0

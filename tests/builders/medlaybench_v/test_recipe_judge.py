@@ -105,16 +105,24 @@ def test_a_judge_decides_about_facts(tmp_path: Path) -> None:
     assert "status accepted, but gate laterality fails" in "".join(recipe.check_row(accepted))
 
 
-def test_a_judge_that_never_answers_in_its_form_is_told_of(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("judged", "why"),
+    [
+        ("Looks fine to me!", "the answer is not one JSON object and nothing else"),
+        (Reply("", "content_filter"), "the provider's filter stopped it"),
+    ],
+    ids=["prose", "filter"],
+)
+def test_a_judge_that_decides_about_nothing_is_warned_of(tmp_path: Path, judged: Any, why: str) -> None:
     captions = captions_file(tmp_path, [("r0", "CT of the left lung shows a nodule 0.", "CC BY", "")])
-    with ChatServer(lambda body: answer(TEXTS[0]) if body["model"] == "writer" else "Looks fine to me!") as server:
+    told: list[str] = []
+    with ChatServer(lambda body: answer(TEXTS[0]) if body["model"] == "writer" else judged) as server:
         urls = {"base_url": (server.base_url,), "judge_url": (server.base_url,)}
-        manifest = build(tmp_path, captions, **MODEL, **urls)
+        manifest = build(tmp_path, captions, tell=told.append, **MODEL, **urls)
     statistics: Any = manifest.statistics
     assert statistics["gates"]["judge"] == {"passed": 0, "doubtful": 1, "failed": 0}
-    told = [line for line in recipe.summary(manifest) if isinstance(line, str)]
-    assert any("left 1 open" in line for line in told)
-    assert any("decided about none of those that stand" in line for line in told)
+    assert any("left 1 open" in line for line in recipe.summary(manifest) if isinstance(line, str))
+    assert any("decided about none of the texts that stand" in line and why in line for line in told)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -124,3 +125,11 @@ def test_a_terminal_without_a_size_says_as_much_as_any(monkeypatch: pytest.Monke
         monkeypatch.setenv("COLUMNS", given)
         drop_no_size()
         assert os.environ.get("COLUMNS") == left
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_is_json_whatever_the_output_can_show(encoding: str) -> None:
+    printing = "from scripts.terminal import console, streams; streams.guard(); console.print_json(['Ça va 😀'])"
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    ran = subprocess.run([sys.executable, "-c", printing], env=environment, capture_output=True, check=True)
+    assert json.loads(ran.stdout.decode(encoding)) == ["Ça va 😀"]
