@@ -65,8 +65,9 @@ def command(
 ) -> None:
     """Fit the reserved patient's weights on labelled turns, and run the acceptance tests.
 
-    Needs labelled turns with at least 100 distinct ratings; with fewer, only the labels are written. Exit code 1
-    if an acceptance test fails.
+    Needs labelled turns with at least 100 distinct ratings; with fewer, only the labels are written. The acceptance
+    tests play scripted clinicians, rated by the rules whoever rated the labels. Exit code 1 if one of them fails, or if
+    of held-out cases the weights predict worse than a constant would.
 
     Example: `bedside fit-policy --judge openai/gpt-4o-mini --evaluator openai/gpt-4o-mini -o runs/policy.json`
     """
@@ -103,13 +104,26 @@ def command(
     write_whole(drawn, plot(fitted.quality).encode())
     mark = "  stand-in: labels or ratings from a script" if policy.training["stand_in"] else ""
     output.print(f"\n{out}  policy {policy.digest[:16]}{mark}\n{drawn}")
-    if failed := [check.name for check in checks if not check.passed]:
+    failed = [check.name for check in checks if not check.passed]
+    failed += [f"{kind} predicted worse than by a constant" for kind in _worse_than_constant(fitted)]
+    if failed:
         output.print(f"Not fit for use: {', '.join(failed)}", style="bold red")
         raise typer.Exit(1)
 
 
+def _worse_than_constant(fitted: Fitted) -> list[str]:
+    """The kinds whose Brier score on held-out cases is, with its whole interval, above that of the mean label."""
+    return [
+        kind
+        for kind, quality in fitted.quality.items()
+        if quality.brier_interval and quality.reference is not None and quality.brier_interval[0] > quality.reference
+    ]
+
+
 def _show_checks(thresholds: str, checks: Iterable[Check]) -> None:
-    shown = table(f"Acceptance tests: thresholds {thresholds}", "test", "found", "wanted", "verdict")
+    shown = table(
+        f"Acceptance tests, rated by the rules: thresholds {thresholds}", "test", "found", "wanted", "verdict"
+    )
     for check in checks:
         shown.add_row(check.name, check.found, check.wanted, "ok" if check.passed else "FAILS")
     output.print(shown)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import typer
 
-from baselines.medlaybench_v.ratings import CRITERIA, PAPER, TABLE, evaluate, possible, read_sheets
+from baselines.medlaybench_v.ratings import CRITERIA, PAPER, TABLE, Ratings, evaluate, possible, read_sheets
 from baselines.results.published import Published, counterpart, published
 from baselines.results.run import Result
 from baselines.results.sheets import read_sheet
@@ -39,11 +39,15 @@ def command(
     if any(MARK in row for _, row in read_sheet(sheets[0], ())):
         relevance = read_relevance_sheets(sheets)
         results = evaluate_relevance(relevance, seed=seed)
-        _print_relevance(results)
-        _finish(results, relevance.stand_in, out)
+        _finish(results, relevance.stand_in, out, lambda: _print_relevance(results))
         return
     read = read_sheets(sheets)
     results = evaluate(read, seed=seed)
+    _finish(results, read.stand_in, out, lambda: _print_pairs(read, results))
+
+
+def _print_pairs(read: Ratings, results: list[Result]) -> None:
+    """Table 4 of the raters beside the paper's; then agreement."""
     cells = {(result.row, result.column): result for result in results}
     count = len(read.pairs)
     shown = table(
@@ -61,14 +65,13 @@ def command(
         agreement.add_row(row, *(_agreement(result) for result in found))
     if len(read.raters) > 1:
         output.print(agreement)
-    _finish(results, read.stand_in, out)
 
 
-def _finish(results: list[Result], stand_in: str | None, out: Path | None) -> None:
+def _finish(results: list[Result], stand_in: str | None, out: Path | None, show: Callable[[], None]) -> None:
     if out:
-        output.print()
-        finish(out, results, printed=False)
+        finish(out, results, show=show)
         return
+    show()
     output.tell(results=[result.as_row() for result in results])
     if stand_in:
         output.print(f"\nstand-in: {stand_in}", style="yellow")

@@ -336,7 +336,9 @@ def _game(task: Task, options: Scored, policy: PolicyConfig, texts: Prompts) -> 
 
 def _finished_dialogues(task: Task, options: Scored, people: Transcripts) -> list[Transcript]:
     """The finished dialogues of a task; those that are left out are counted and reported."""
-    dialogues = [one for one in people.dialogues if one.task == task][: options.limit]
+    every = [one for one in people.dialogues if one.task == task]
+    cases = frozenset(sorted({one.profile.case_id for one in every})[: options.limit])
+    dialogues = [one for one in every if one.profile.case_id in cases]
     left = ", ".join(f"{count:,} {reason}" for reason, count in people.left_out.items())
     if left:
         warn(f"Left out: {left}")

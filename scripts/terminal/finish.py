@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -37,9 +37,11 @@ def finish(
     extra: Mapping[str, Any] | None = None,
     *,
     printed: bool = True,
+    show: Callable[[], None] | None = None,
     instead: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the run with what it took, and print its numbers unless `printed` is False: all, or the headline if many.
+    """Write the run with what it took, and print its numbers unless `printed` is False: all, or the headline if many,
+    or what `show` prints of them.
 
     `extra` are further JSON files of its folder, by name; `instead` is that of `headline`.
     """
@@ -57,7 +59,10 @@ def finish(
     stored = [*told_extra, *(name for name in (*STORED, HIDDEN_PART) if is_file(out / name))]
     aside = write_run(out, told, told_results, stored=stored)
     output.tell(run_id=told.run_id, folder=str(out), results=[result.as_row() for result in told_results])
-    if printed and output.document is None:
+    if show is not None:
+        show()
+        output.print()
+    elif printed and output.document is None:
         _print(told_results, out, instead)
     if record.stand_in:
         output.print(f"stand-in: {record.stand_in}", style="yellow")

@@ -14,7 +14,7 @@ import pytest
 
 from baselines.medconceal import labelling
 from baselines.medconceal.acceptance import acceptance, candidates, replay
-from baselines.medconceal.fitting import KINDS, Label, auc, fit, held_out, read_labels
+from baselines.medconceal.fitting import KINDS, Fitted, Label, Quality, auc, fit, held_out, read_labels
 from baselines.medconceal.policy import BEDSIDE, DEFAULT, PAPER, SHIPPED, Logistic, PolicyConfig
 from baselines.medconceal.record import FEATURES, Features
 from builders.samples.medconceal.cases import profiles
@@ -373,6 +373,18 @@ def test_where_almost_nothing_decides_the_weights_the_shortest_are_taken() -> No
     labels = drawn(600, PAPER.reveal)
     fitted, again = (fit(labels, PAPER, ridge=ridge).policy.reveal for ridge in (1e-300, 1e-200))
     assert fitted.weights == pytest.approx(again.weights, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("brier", "interval", "worse"), [(0.452, (0.40, 0.50), True), (0.275, (0.25, 0.30), False), (0.2, None, False)]
+)
+def test_weights_that_predict_worse_than_a_constant_are_not_fit_for_use(
+    brier: float, interval: tuple[float, float] | None, worse: bool
+) -> None:
+    from scripts.fit_policy import _worse_than_constant
+
+    quality = Quality(100, 20, 0.2, brier, 0.269, brier_interval=interval)
+    assert _worse_than_constant(Fitted(PAPER, {"reveal": quality})) == ["reveal"] * worse
 
 
 def test_the_command_fits_and_writes_a_policy(tmp_path, monkeypatch, capsys) -> None:

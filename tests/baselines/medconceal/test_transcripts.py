@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from functools import cache, partialmethod
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -367,6 +368,17 @@ def test_an_invalid_run_is_not_contrasted_and_rescoring_ends_as_it_ended(
     said = capsys.readouterr()
     assert "INVALID: the evaluator's answers" in " ".join(said.err.split())
     assert "Headline numbers" not in said.out and "numbers are identical" in said.out
+
+
+def test_a_limit_counts_cases_by_id_as_for_dialogues_that_are_played(tmp_path: Path) -> None:
+    from scripts.run.confirmation import _finished_dialogues
+
+    lines = [a_line(one, person) for one in reversed(lived()) for person in ("P1", "P2")]
+    people = read_transcripts(a_file(tmp_path, *lines), CASES)
+    options = SimpleNamespace(limit=2, transcripts=tmp_path)
+    found = _finished_dialogues("confirmation", options, people)  # type: ignore[arg-type]
+    first = sorted({one.case_id for one in lived()})[:2]
+    assert sorted(one.profile.case_id for one in found) == sorted([*first, *first])
 
 
 def test_what_made_recorded_traces_is_not_what_the_command_names(

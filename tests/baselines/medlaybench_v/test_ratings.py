@@ -285,6 +285,18 @@ def test_the_command_prints_table_4_beside_the_papers(tmp_path: Path, capsys: Ca
     assert f"earlier/{record.run_id}" in capsys.readouterr().out.replace("\n", "")
 
 
+def test_a_run_is_stored_before_its_numbers_are_printed(tmp_path: Path, monkeypatch: Any) -> None:
+    """`| head` ends a command at its first line that finds no reader."""
+
+    def leave(*_: object) -> None:
+        raise SystemExit(141)
+
+    monkeypatch.setattr("scripts.ratings._print_pairs", leave)
+    with pytest.raises(SystemExit):
+        execute(["ratings", str(_filled(tmp_path / "sheet.csv")), "-o", str(tmp_path / "run")])
+    assert (tmp_path / "run" / "run.json").exists()
+
+
 def test_intervals_of_agreement_are_whole_in_60_columns(tmp_path: Path, capsys: Capture, monkeypatch: Any) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     assert execute(["ratings", str(_filled(tmp_path / "sheet.csv"))]) == 0
