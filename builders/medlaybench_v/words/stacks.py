@@ -142,6 +142,8 @@ def is_no_noun(word: str) -> bool:
 
 
 _VERB_BEHIND = re.compile(r" (?:the|an?|its|his|her|their|off)\b")
+_PLURAL_OR_VERB = re.compile(r"[^sui]s\Z")
+_MOTION_BEHIND = re.compile(r" (?:into|onto|towards?|against|across|beyond|through)\b")
 # What joins another name, or modifies the word before it: "well-defined wedge shaped" is no "wedge".
 _JOINED = frozenset("and or nor shaped like sized based related induced guided directed".split())
 
@@ -167,6 +169,8 @@ def noun_end(text: str, at: int, stop: int) -> int:
             break
         if _VERB_BEHIND.match(text, following.end()) and word.endswith(("s", "ing")):
             break  # "the cell breaks the chain", "branches off into", "an abscess narrowing the airway"
+        if end > at and _PLURAL_OR_VERB.search(word) and _MOTION_BEHIND.match(text, following.end()):
+            break  # "the septum bulges into the atrium"
         if count == 5 or (end > at and following[2][:1].isupper() and following[2][1:].islower()):
             return 0  # too long, or a new sentence without a full stop in between
         end = following.end()

@@ -100,6 +100,7 @@ def test_plain_words_fit_their_neighbours(caption: str, said: str) -> None:
         ("Conical distally tapering bones.", "distally tapering", "farther along"),
         # A verb is no part of a name, nor is an arrow.
         ("The endothelial cell breaks the chain.", "breaks the chain", "breaks ("),
+        ("The interatrial septum bulges into the atrium.", "heart chambers) bulges into", "bulges ("),
         # All directions of a list, or none.
         ("The anterior and posterior walls are thick.", "The front and rear walls", "anterior"),
         ("The posterior, medial, and anterior walls are thick.", "The rear, inner, and front walls", "medial"),
