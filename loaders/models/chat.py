@@ -49,7 +49,7 @@ THOUGHTS = 8192
 
 _log = logging.getLogger(__name__)
 _NO_LIMIT = 1_000_000
-_ADDRESS = re.compile(r"https?://(?:\[[\da-f:]+:[\da-f:.]*\](?::\d+)?|[^/\[\]]+)(?:/|$)", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://(?:\[[\da-f:]+:[\da-f:.]*\](?::\d+)?|[^/\[\]\s]+)(?:/\S*)?", re.IGNORECASE)
 
 
 def open_model(
@@ -80,7 +80,7 @@ def open_model(
         addresses: Sequence[str | None] = list(dict.fromkeys(base_url)) or [None]
         opened = [opening(base_url=address) for address in addresses]
         return opened[0] if len(opened) == 1 else Servers(opened)
-    if base_url is not None and not _ADDRESS.match(base_url):
+    if base_url is not None and not _is_address(base_url):
         raise ModelError(name, found="the base URL is not an address", expected="one such as http://localhost:8000/v1")
     if name.startswith(PREFIX):
         return Endpoint(Path(name.removeprefix(PREFIX)), timeout, max_retries, sleep)
@@ -117,6 +117,14 @@ def open_model(
     found.direct = Direct(model, math.ceil(timeout)) if provider in PROVIDERS else None
     found.again = partial(opening, base_url=base_url)
     return found
+
+
+def _is_address(url: str) -> bool:
+    try:
+        urlsplit(url).port  # noqa: B018 - raises for a port that cannot be one
+    except ValueError:
+        return False
+    return _ADDRESS.fullmatch(url) is not None
 
 
 def _check_certificates(name: str) -> None:

@@ -19,6 +19,7 @@ import importlib.util
 import inspect
 import json
 import math
+import os
 import sys
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -173,6 +174,8 @@ class Endpoint(ChatModel):
             raise
         except Exception as error:  # a user's function may raise anything; the text may repeat the prompt
             raise _unanswered(error) from None
+        if answer is None:  # as a busy product may send once
+            raise Unanswered("its reply was None")
         if not isinstance(answer, str) or len(answer) > _LONGEST:
             found = f"its reply was {type(answer).__name__}" if not isinstance(answer, str) else "its reply has no end"
             raise ModelError(self.name, found=found, expected=f"a text of at most {_LONGEST:,} characters")
@@ -186,6 +189,9 @@ def _unanswered(error: Exception) -> Unanswered:
     status = next((one for one in found if isinstance(one, int) and 400 <= one <= 599), None)
     if status is not None:
         return Unanswered(f"HTTP {status}", status, getattr(response, "headers", None))
+    variable = error.args[0] if isinstance(error, KeyError) and error.args else ""
+    if isinstance(variable, str) and variable.isupper() and variable not in os.environ:  # how os.environ says it
+        return Unanswered(f"its reply needs the environment variable {variable}, which is not set", transient=False)
     mistaken = isinstance(error, NameError | ImportError | AssertionError | NotImplementedError)
     return Unanswered(f"its reply ended with {type(error).__name__}", None, transient=not mistaken)
 

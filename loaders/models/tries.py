@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from loaders.errors import BedsideError, ModelError, ModelRefused, how_many
-from loaders.models.failures import cause_of, cleaned, garbled, late, passing, said_in, unusable
+from loaders.models.failures import Unanswered, cause_of, cleaned, garbled, late, passing, said_in, unusable
 from loaders.models.messages import PATIENCE, REQUEST, Answer, Message
 from loaders.models.waiting import waiting
 
@@ -152,7 +152,8 @@ class Tries:
         else:
             text = str(cause) or type(cause).__name__
             deepest = cause
-            while behind := deepest.__cause__ or deepest.__context__:
+            # Behind `Unanswered` is whatever a user's product has raised, perhaps an address with its key.
+            while not isinstance(cause, Unanswered) and (behind := deepest.__cause__ or deepest.__context__):
                 deepest = behind
             if deepest is not cause and str(deepest):
                 text += f" ({deepest})"

@@ -854,7 +854,19 @@ def test_no_key_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
         assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize("address", ["localhost:8000", "ftp://host/v1", "http://", "http://[::1", "http://a[b"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "localhost:8000",
+        "ftp://host/v1",
+        "http://",
+        "http://[::1",
+        "http://a[b",
+        "http://a:99999/v1",
+        "http://a:b",
+        "http://a b/v1",
+    ],
+)
 def test_an_invalid_address(address: str) -> None:
     with pytest.raises(ModelError, match="base URL"):
         open_model("openai-api/local/one", base_url=address)

@@ -296,6 +296,19 @@ def test_an_unknown_talk_is_sent_in_full(tmp_path: Path) -> None:
     ("text", "kind", "found"),
     [
         ("async def reply(session, text): raise ValueError(text)", ModelError, "ended with ValueError"),
+        ("async def reply(session, text): raise OSError('http://x/?token=hidden')", ModelError, "ended with OSError"),
+        (
+            "async def reply(session, text):\n try:\n  1 / 0\n except Exception as e: raise OSError('hidden') from e",
+            ModelError,
+            "ended with OSError",
+        ),
+        ("import sys\nasync def reply(session, text): sys.exit('hidden')", ModelError, "ended with SystemExit"),
+        (
+            "import os\nasync def reply(session, text): return os.environ['URL_OF_NOBODY']",
+            ModelError,
+            "failed: its reply needs the environment variable URL_OF_NOBODY, which is not set",
+        ),
+        ("async def reply(session, text): return None", ModelError, "in 6 tries; the last error: its reply was None"),
         ("async def reply(session, text): return 7", ModelError, "its reply was int"),
         ("async def reply(session, text): return text * 20_000", ModelError, "its reply has no end"),
     ],
