@@ -73,13 +73,17 @@ def mcnemar_exact(treatment: ArrayLike, control: ArrayLike) -> McNemar:
 def wilcoxon_signed_rank(treatment: ArrayLike, control: ArrayLike) -> tuple[float, float]:
     """Statistic and two-sided p of Wilcoxon's signed-rank test of pairs (n,); equal pairs are dropped (scipy).
 
-    If no pair differs there is no evidence: (0.0, 1.0). Differences that are equal up to rounding share one rank.
+    If no pair differs there is no evidence: (0.0, 1.0). Differences that are equal up to rounding share one rank. If
+    all of them are of one size, as of outcomes 0 and 1, it is the sign test, which is exact.
     """
     difference = without_noise(as_vector(as_differences(treatment, control), "outcomes"))
     if not difference.any():
         return 0.0, 1.0
     # SciPy tests few pairs exactly, but not with equal ones among them.
-    found = scipy.stats.wilcoxon(difference[difference != 0])
+    unequal = difference[difference != 0]
+    found = scipy.stats.wilcoxon(unequal)
+    if np.ptp(np.abs(unequal)) == 0:
+        return float(found.statistic), mcnemar_exact(unequal, np.zeros_like(unequal)).p
     return float(found.statistic), float(found.pvalue)
 
 

@@ -136,7 +136,7 @@ def read_relevance_sheets(paths: Sequence[Path]) -> Relevance:
 
     Raises InputError, with file and line, on a sheet that lacks a column or is no text, a row without rater, item or
     task, a mark that is neither 0 nor 1, an item marked twice by a rater, other complaints under the same item; and
-    where a rater has done only part of a task, or has not marked an item that another has.
+    where a rater has marked nothing, or only part of a task, or has not marked an item that another has.
     """
     given: dict[str, dict[str, dict[str, int]]] = {task: {} for task in TASKS}
     shown: dict[str, tuple[str, ...]] = {}
@@ -164,10 +164,11 @@ def read_relevance_sheets(paths: Sequence[Path]) -> Relevance:
             else:
                 given[task][rater][item] = int(mark)
     for (rater, task), where in blank.items():
-        if rater in given[task]:
-            raise InputError(
-                f"{where}, {MARK}", found="no mark", expected=f"1 or 0 in every row of task {task}", do=UNFILLED
-            )
+        nothing = not any(rater in marks for marks in given.values())  # the rater would be left out unnoticed
+        if rater in given[task] or (nothing and any(given.values())):
+            expected = "marks in one task at least" if nothing else f"1 or 0 in every row of task {task}"
+            found = f"no mark by rater {rater}" if nothing else "no mark"
+            raise InputError(f"{where}, {MARK}", found=found, expected=expected, do=UNFILLED)
     complete = {task: _complete(task, by_rater, shown) for task, by_rater in given.items() if by_rater}
     if not complete:
         raise InputError(", ".join(map(str, paths)) or "sheets", found="no mark", expected="filled sheets")

@@ -125,7 +125,8 @@ _DENIED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _DENIED_AFTER = re.compile(
-    r"\A[\s)]*(?:(?:is|was|are|were|has been|have been|can be)\s+)?(?:excluded|ruled out|absent|denied|not\b|unlikely)",
+    r"\A[\s)]*(?:(?:is|was|are|were|has been|have been|can be)\s+)?(?:excluded|ruled out|absent|denied|unlikely|"
+    r"not\b(?!\s*(?:(?:an?|the)\s+)?\Z|\s+(?:\w+\s+)?(?:excluded|ruled out|unlikely|absent)\b))",
     re.IGNORECASE,
 )
 
@@ -147,16 +148,19 @@ def first_name(text: str) -> str | None:
 
     >>> first_name("Hordeolum"), first_name("melanoma, acne"), first_name("none"), first_name("It is tinea, not acne")
     ('stye', None, None, 'mycosis')
+    >>> first_name("Psoriasis not eczema"), first_name("Not psoriasis but eczema"), first_name("Psoriasis not seen")
+    ('psoriasis', 'eczema', None)
     >>> first_name("Gum disease (periodontitis)"), first_name("Shingles (herpes)"), first_name("Free of caries")
     ('periodontitis', 'shingles', None)
     """
     part = next(iter(parts(text)), "")
     found = [(match.span(), match[0], diagnosis.name) for match, diagnosis in mentions(part)]
     ends = [0, *(end for (_, end), *_ in found)]
+    begins = [*(start for (start, _), *_ in found[1:]), None]
     held = [
         (span, words, name)
-        for (span, words, name), before in zip(found, ends, strict=False)
-        if not _DENIED_BEFORE.search(part[before : span[0]]) and not _DENIED_AFTER.match(part[span[1] :])
+        for (span, words, name), before, behind in zip(found, ends, begins, strict=False)
+        if not _DENIED_BEFORE.search(part[before : span[0]]) and not _DENIED_AFTER.match(part[span[1] : behind])
     ]
     if not held:
         return None

@@ -82,9 +82,11 @@ def test_wilcoxon_by_hand_and_without_a_difference() -> None:
     assert statistic == 2 and p == pytest.approx(6 / 16)
     assert wilcoxon_signed_rank([1, 2], [1, 2]) == (0.0, 1.0)
     assert wilcoxon_signed_rank([2.0], [1.0]) == (0.0, 1.0)
-    # Of few pairs that differ, and all by as much, it is the exact sign test, however many are equal.
-    few = [1.0] * 10 + [-1.0] * 3 + [0.0] * 59
-    assert wilcoxon_signed_rank(few, [0.0] * 72)[1] == pytest.approx(stats.binomtest(3, 13).pvalue)
+    # Of pairs that all differ by as much it is the exact sign test, however many are equal.
+    for worse, better, size in ((3, 10, 1.0), (2, 12, 1.0), (23, 8, 0.5)):
+        outcomes = [size] * better + [-size] * worse + [0.0] * 59
+        found = wilcoxon_signed_rank(outcomes, [0.0] * len(outcomes))[1]
+        assert found == pytest.approx(stats.binomtest(worse, worse + better).pvalue)
 
 
 FAMILIES = (

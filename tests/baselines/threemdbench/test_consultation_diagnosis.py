@@ -244,6 +244,12 @@ def test_all_34_names_at_once_gain_nothing_strictly_though_they_do_by_the_author
         ("doesn't look like acne", None),
         ("Eczema has been ruled out", None),
         ("not eczema but psoriasis", "psoriasis"),
+        ("psoriasis not eczema", "psoriasis"),
+        ("chalazion, not a stye", "chalazion"),
+        ("psoriasis is not an eczema", "psoriasis"),
+        ("psoriasis is not the cause", None),
+        ("psoriasis not likely, eczema", None),
+        ("psoriasis not excluded", "psoriasis"),
     ],
 )
 def test_the_strict_reading_takes_the_first_diagnosis_by_its_name_or_a_curated_synonym(

@@ -183,6 +183,13 @@ def test_a_rater_may_leave_a_task_out(sheets: list[Path]) -> None:
     assert not any("Additional complaints (kappa)" in column for _, column in found)
 
 
+def test_a_rater_who_has_marked_nothing_is_an_error(sheets: list[Path]) -> None:
+    """Such as a sheet that was saved elsewhere: the numbers of the others would pass for those of all."""
+    fill(sheets[0], {})
+    with pytest.raises(InputError, match="R2.csv, row 2, relevant: no mark by rater R2"):
+        read_relevance_sheets(sheets)
+
+
 def test_raters_who_mark_everything_the_same_have_no_kappa(sheets: list[Path]) -> None:
     found = by_name(evaluate_relevance(read_relevance_sheets([fill(path, {}) for path in sheets])))
     for column in ("Basic complaints (kappa)", "Additional complaints (kappa)"):
