@@ -264,13 +264,18 @@ def _concealment(
         warn(
             f"Of {how_many(found[0].n, 'case')}, those whose findings were not judged are left out: {', '.join(fewer)}"
         )
-    if as_json:
-        print_json(
-            [asdict(one) | {"reference_name": reference, "other_name": one.other_name or other} for one in found]
-        )
+
+    def show() -> None:
+        if as_json:
+            print_json(
+                [asdict(one) | {"reference_name": reference, "other_name": one.other_name or other} for one in found]
+            )
+        else:
+            print_cases(reference, other, found, everything=everything)
+
+    if out is None:
+        show()
     else:
-        print_cases(reference, other, found, everything=everything)
-    if out is not None:
         record = RunRecord(
             baseline="contrast",
             data=read[0].record.data,
@@ -285,7 +290,7 @@ def _concealment(
         )
         setting = common_setting([one.episode for one in others[0][1]])
         made = results(found, record, first[0].episode, reference=reference, other=other, setting=setting, also=also)
-        finish(out, made, printed=False)
+        finish(out, made, show=show)
 
 
 def _over_the_same_cases(played: Mapping[str, Sequence[JudgedEpisode]]) -> dict[str, list[JudgedEpisode]]:
@@ -310,8 +315,8 @@ def _over_the_same_cases(played: Mapping[str, Sequence[JudgedEpisode]]) -> dict[
 
 def _label(run: FinishedRun, read: Sequence[FinishedRun]) -> str:
     """The clinician of a run, with its setting or folder if two runs have the same clinician."""
-    row = run.results[0].row
-    same = [one for one in read if one.results[0].row == row]
+    row = _clinician(run)
+    same = [one for one in read if _clinician(one) == row]
     if len(same) == 1:
         return row
     setting = run.results[0].setting
@@ -319,6 +324,12 @@ def _label(run: FinishedRun, read: Sequence[FinishedRun]) -> str:
     name = resolved(run.folder).name
     alike = sum(resolved(one.folder).name == name for one in same) > 1
     return f"{row}, {setting if alone else run.record.run_id if alike else name}"
+
+
+def _clinician(run: FinishedRun) -> str:
+    """The clinician of a run; people with who wrote their findings, as Tables 7 to 10 name them."""
+    row, setting = run.results[0].row, run.results[0].setting
+    return f"{row} ({setting})" if setting.endswith(" summary") else row
 
 
 def _judged(run: FinishedRun) -> list[JudgedEpisode]:

@@ -19,7 +19,7 @@ from typing import Literal
 from baselines.medconceal.judgement import JudgedEpisode
 from baselines.medconceal.metrics import Measure, measures
 from baselines.medconceal.record import Episode
-from baselines.medconceal.tables import GROUPS, PAPER
+from baselines.medconceal.tables import GROUPS, OWN_WORDS, PAPER
 from baselines.results.run import Result, RunRecord
 from baselines.statistics.resampling import Bootstrap, Interval, bootstrap_ratios, paired_bootstrap
 from baselines.statistics.significance import holm, mcnemar_exact, sign_flip_test
@@ -28,7 +28,7 @@ from loaders.medconceal import Task
 
 PERMUTATIONS = 10_000
 _WITHIN = (-1.0, 1.0)  # differences of proportions
-Test = Literal["sign flips", "exact McNemar", "sign flips of cases and people"]
+Test = Literal["sign flips", "exact McNemar", "sign flips of cases", "sign flips of cases and people"]
 GRADED: Mapping[Task, tuple[str, ...]] = {
     "confirmation": (
         "Reveal Rate", "Coarse Precision", "Coarse Recall", "Coarse F1", "Fine Precision", "Fine Recall", "Fine F1"
@@ -36,8 +36,8 @@ GRADED: Mapping[Task, tuple[str, ...]] = {
     "intervention": (),
 }  # fmt: skip
 OUTCOMES: Mapping[Task, tuple[str, ...]] = {"confirmation": ("MBNR",), "intervention": ("Reveal Rate", "Success")}
-TABLE: Mapping[Task, str] = {"confirmation": "Table 8", "intervention": "Table 11"}
-"""Where our comparison is placed beside the paper's, which has one table for each pairing of humans and AI."""
+_TABLES = {(False, False): "Table 8", (False, True): "Table 9", (True, True): "Table 7", (True, False): "Table 10"}
+"""The paper's table of a confirmation: whether a model wrote people's findings, and whether the other run may stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _compared(reference: Measure, other: Measure, task: Task, seed: int) -> Comp
         test: Test = "exact McNemar" if outcome else "sign flips"
     else:
         means, difference, ci95, p = _of_many(reference, other, seed)
-        test = "sign flips of cases and people"
+        test = "sign flips of cases and people" if persons else "sign flips of cases"
     return Comparison(reference.name, *means, difference, ci95, test, p, p, len(set(reference.cases)))
 
 
@@ -132,11 +132,25 @@ def _of_many(reference: Measure, other: Measure, seed: int) -> tuple[tuple[float
     under = [[weight, 0.0] for _, weight in first] + [[0.0, weight] for _, weight in second]
     drawn = bootstrap_ratios(over, under, seed=seed, clusters=cases, crossed=persons if any(persons) else None)
     means = float(drawn.estimates[0]), float(drawn.estimates[1])
-    replicates = drawn.replicates[:, :1] - drawn.replicates[:, 1:]
-    units = min(len(set(cases)), len(set(filter(None, persons))) or len(cases))
-    made = Bootstrap(drawn.estimates[:1] - drawn.estimates[1:], replicates, _WITHIN, units)
-    difference, ci95 = made.estimate()
+    if any(reference.persons) != any(other.persons):
+        difference, ci95 = _of_people(reference, other, seed)
+    else:
+        replicates = drawn.replicates[:, :1] - drawn.replicates[:, 1:]
+        units = min(len(set(cases)), len(set(filter(None, persons))) or len(cases))
+        made = Bootstrap(drawn.estimates[:1] - drawn.estimates[1:], replicates, _WITHIN, units)
+        difference, ci95 = made.estimate()
     return means, difference, ci95, _flipped(reference, other, seed)
+
+
+def _of_people(reference: Measure, other: Measure, seed: int) -> tuple[float, Interval]:
+    """The difference of people's dialogues from a run without people, each paired with the mean of its case there, so
+    that what is hard in a case counts in neither."""
+    people, model, sign = (reference, other, 1) if any(reference.persons) else (other, reference, -1)
+    persons = [person or (at,) for at, person in enumerate(people.persons)]
+    differences = [sign * one for one in _differences(people, model)]
+    weights = [weight for _, weight in _weighted(people)]
+    drawn = bootstrap_ratios(differences, weights, seed=seed, clusters=people.cases, crossed=persons, within=_WITHIN)
+    return drawn.estimate()
 
 
 def _weighted(measure: Measure) -> list[tuple[float, float]]:
@@ -145,19 +159,36 @@ def _weighted(measure: Measure) -> list[tuple[float, float]]:
     return [(value / times[case], 1 / times[case]) for value, case in zip(measure.by_case, measure.cases, strict=True)]
 
 
+def _differences(one: Measure, against: Measure) -> list[float]:
+    """How far each dialogue, with its weight, is from the mean of its case in another run."""
+    mean: dict[str, float] = defaultdict(float)
+    for (value, _), case in zip(_weighted(against), against.cases, strict=True):
+        mean[case] += value
+    rows = zip(_weighted(one), one.cases, strict=True)
+    return [value - weight * mean[case] for (value, weight), case in rows]
+
+
 def _flipped(reference: Measure, other: Measure, seed: int) -> float:
     """The larger p of flipping the signs of whole cases, and of everything that a person of either run did."""
     ps = []
     for one, against in ((reference, other), (other, reference)):
-        mean: dict[str, float] = defaultdict(float)
-        for (value, _), case in zip(_weighted(against), against.cases, strict=True):
-            mean[case] += value
-        rows = zip(_weighted(one), one.cases, strict=True)
-        differences = [value - weight * mean[case] for (value, weight), case in rows]
+        differences = _differences(one, against)
         ids: list[Sequence[object]] = [one.cases]
         ids += [[person or (at,) for at, person in enumerate(one.persons)]] if any(one.persons) else []
         ps += [sign_flip_test(differences, permutations=PERMUTATIONS, seed=seed, clusters=own) for own in ids]
     return max(ps)
+
+
+def _table(task: Task, reference: str, setting: str) -> str:
+    """Where a comparison is placed beside the paper's, which has a table for each pairing of people and models.
+
+    >>> _table("confirmation", "Human clinicians (Claude summary)", "8-turn")
+    'Table 10'
+    """
+    if task == "intervention":
+        return "Table 11"
+    by_model = reference.endswith(" summary)") and not reference.endswith(f"({OWN_WORDS})")
+    return _TABLES[by_model, setting.startswith("Adaptive")]
 
 
 def results(
@@ -173,6 +204,7 @@ def results(
     """The comparisons with the keys of Tables 7 to 11; `episode` is any of them and gives the task, `also` is what
     differs besides the clinicians."""
     task, proportion = episode.task, "proportion"
+    table = _table(task, reference, setting)
     numbers = []
     for metric in comparisons:
         name, against = metric.name, metric.other_name or other
@@ -191,7 +223,7 @@ def results(
         ]
         numbers += [
             Result(
-                paper=PAPER, table=TABLE[task], row=row, setting=where, column=column, split_or_group=GROUPS[task],
+                paper=PAPER, table=table, row=row, setting=where, column=column, split_or_group=GROUPS[task],
                 value=value, unit=unit, note=note, n=metric.n, ci95=interval, record=record,
             )
             for row, where, column, value, unit, interval in cells

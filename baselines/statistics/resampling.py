@@ -167,14 +167,19 @@ def resampled_sums(
     """Sums (resamples, m) of the columns of `values` (n, m) over rows, or clusters of rows, drawn with replacement.
 
     Each resample is a vector of counts and the sums are one product counts @ values, computed in blocks: 8 MiB whatever
-    n and resamples are. With `crossed`, a second id per row (the person who saw the case), both ids are drawn
-    independently, and a row counts as often as its two ids together (the pigeonhole bootstrap, Owen 2007); a row whose
-    second id is None belongs to nobody who was drawn, and counts as its first.
+    n and resamples are. With `crossed`, a second id per row (the person who saw the case), the outer id is drawn where
+    one lies within the other: people, if each case was seen by one of them; cases, if each person saw one. Else both
+    ids are drawn independently, and a row counts as often as its two ids together (the pigeonhole bootstrap, Owen 2007,
+    which is too wide, up to sqrt(3) times, where neither id matters); a row whose second id is None belongs to nobody
+    who was drawn, and counts as its first.
     """
     if resamples < 1:
         raise InputError("resamples", found=str(resamples), expected="1 or more")
     if crossed is not None:
-        return _crossed_sums(as_columns(values, "values"), resamples, seed, clusters, crossed)
+        outer = _outer(clusters, crossed)
+        if outer is None:
+            return _crossed_sums(as_columns(values, "values"), resamples, seed, clusters, crossed)
+        clusters = outer
     units = on_grid(by_cluster(as_columns(values, "values"), clusters))
     count = len(units)
     sums = np.empty((resamples, units.shape[1]))
@@ -189,6 +194,18 @@ def resampled_sums(
             weights[:] = kept[start : start + len(weights)]
         np.matmul(weights, units, out=sums[start : start + len(weights)])
     return sums
+
+
+def _outer(clusters: Clusters | None, crossed: Clusters) -> Clusters | None:
+    """The one of two ids within which the other lies; None if neither does. Of a single person nothing is known but
+    what varies between the cases."""
+    first: Clusters = range(len(crossed)) if clusters is None else clusters
+    if any(one is None for one in crossed):
+        return None
+    pairs, people = len(set(zip(first, crossed, strict=True))), len(set(crossed))
+    if people in (1, pairs):
+        return first
+    return crossed if len(set(first)) == pairs else None
 
 
 def _draw(counts: NDArray[Any], generator: np.random.Generator) -> None:

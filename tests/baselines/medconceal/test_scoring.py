@@ -24,6 +24,7 @@ from baselines.medconceal.matching import Pair, coarse_hits, match, quoted_turn,
 from baselines.medconceal.metrics import Measure, curve, measures, precision_recall_f1, summed
 from baselines.medconceal.record import (
     ConcernTrace,
+    Encounter,
     Episode,
     Exchange,
     Features,
@@ -36,7 +37,7 @@ from baselines.medconceal.record import (
 )
 from baselines.medconceal.tables import curves, results
 from baselines.medconceal.words import content_roots
-from baselines.results.published import find
+from baselines.results.published import counterpart, find
 from baselines.results.run import DataUsed, RunRecord
 from baselines.statistics.significance import holm, mcnemar_exact, wilson_interval
 from builders.samples.medconceal.cases import profiles
@@ -539,6 +540,41 @@ def test_comparisons_are_paired_adjusted_and_choose_the_best_by_metric() -> None
     cells = compared_results(best, RECORD, good[0].episode, reference="Human", other="", setting="8-turn")
     assert len(cells) == 6 * len(best)
     assert "best of several" in cells[0].note
+
+
+@pytest.mark.parametrize(
+    ("reference", "other", "setting", "table", "beside"),
+    [
+        ("Human summary", "GPT-5.2", "8-turn", "Table 8", 12),
+        ("Human summary", "GPT-5.2", "Adaptive (20-turn cap)", "Table 9", 6),
+        ("Claude summary", "Claude Sonnet 4.5", "Adaptive (20-turn cap)", "Table 7", 12),
+        ("Claude summary", "Claude Sonnet 4.5", "8-turn", "Table 10", 24),
+    ],
+)
+def test_a_comparison_stands_beside_the_papers_of_the_same_pairing(
+    reference: str, other: str, setting: str, table: str, beside: int
+) -> None:
+    run = [judged(episode(f"c{n}", states=(n % 2, 0))) for n in range(8)]
+    names = {"reference": f"Human clinicians ({reference})", "other": other, "setting": setting}
+    cells = compared_results(compare_cases(run, run), RECORD, run[0].episode, **names)
+    assert {cell.table for cell in cells} == {table}
+    assert sum(counterpart(cell) is not None for cell in cells) == beside
+
+
+def test_peoples_dialogues_are_paired_with_the_same_cases_of_a_model() -> None:
+    """What is hard in a case counts in neither, and people who had one case, or some, are drawn as wholes."""
+
+    def run(people: int = 0, *, more: int = 0) -> list[JudgedEpisode]:
+        played = [episode(f"c{n:02}", states=(int(n % 2 or n < more), 0)) for n in range(40)]
+        who = [Encounter(f"P{n % people}", f"E{n}", (0.0,), (1.0,)) if people else None for n in range(40)]
+        return [judged(replace(one, encounter=each)) for one, each in zip(played, who, strict=True)]
+
+    def width(people: int) -> float:
+        found = {one.name: one for one in compare_cases(run(people, more=8), run())}["Reveal Rate"]
+        assert found.difference == pytest.approx(0.05) and found.test.startswith("sign flips")
+        return found.ci95[1] - found.ci95[0]
+
+    assert width(20) == pytest.approx(width(0), rel=0.5) and width(1) == pytest.approx(width(0), rel=0.05)
 
 
 def test_the_best_of_several_has_the_fewest_matches_without_a_reveal() -> None:

@@ -218,3 +218,16 @@ def test_one_row_and_constant_rows() -> None:
     assert np.ptp(constant.replicates) == 0
     zeros = bootstrap_means(np.zeros((4, 2)), resamples=20)
     assert (zeros.replicates == 0).all() and zeros.p_values().tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("people", "outer"),
+    [("aabbccdd", "people"), ("abcdefgh", "cases"), ("aaaaaaaa", "cases")],
+    ids=["two cases each", "one case each", "one person"],
+)
+def test_the_outer_of_two_ids_is_drawn_where_one_lies_within_the_other(people: str, outer: str) -> None:
+    values, cases = np.arange(8.0) ** 2, [f"c{n}" for n in range(8)]
+    crossed = resampled_sums(values, resamples=200, clusters=cases, crossed=list(people))
+    assert (
+        crossed == resampled_sums(values, resamples=200, clusters={"people": list(people), "cases": cases}[outer])
+    ).all()
