@@ -7,8 +7,9 @@
 
 Before each request, the most that it can cost is set aside. What the answer did not use is given back; a request waits
 while requests in flight hold what it needs. Stored answers count from the beginning, whenever this session comes to
-them, and cost nothing again: the limit is that of the run. A model that thinks beyond its limit of tokens may exceed
-what was set aside, by that one answer.
+them, and cost nothing again: the limit is that of the run. What a model that thinks may write more is set aside too, as
+soon as it is known to think. A server that writes beyond the tokens it was given may exceed the limit, by the answers
+that are under way. A first answer that was cut, and asked for again with more room, counts in the session that paid it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any, Unpack
 from baselines.dialogue.game import Asking, Case, Game, Script, ScriptedAgent
 from baselines.dialogue.played import Spent
 from loaders.errors import BedsideError, InputError
-from loaders.models.messages import Answer, ChatModel, Decoding, Message
+from loaders.models.messages import PAYER, Answer, ChatModel, Decoding, Message
 
 _LOOK = 0.05  # seconds between two checks of what has come back
 
@@ -70,14 +71,12 @@ class Budget:
             paying = _Paying(player, self, held)
             answer = await ask(paying)
         if not paying.sent and (answer.input_tokens is None or answer.output_tokens is None):
-            self._count(player, messages, answer)  # a stored answer that `begin` could not count
+            self.count(player, messages, answer)  # a stored answer that `begin` could not count
         return answer
 
     @asynccontextmanager
-    async def paying(
-        self, player: ChatModel, messages: Sequence[Message], max_tokens: int
-    ) -> AsyncIterator[Callable[[Answer], None]]:
-        """Sets aside what a request may cost, and counts what it did cost. Raises BudgetSpent if too little is left."""
+    async def paying(self, player: ChatModel, messages: Sequence[Message], max_tokens: int) -> AsyncIterator[None]:
+        """Sets aside what a request may cost. Raises BudgetSpent if too little is left."""
         bound = dollars(self._price(player), asked(messages), max_tokens)
         while self.spent + self.aside + bound > self.most:
             if not self.aside:
@@ -90,7 +89,7 @@ class Budget:
             await asyncio.sleep(_LOOK)
         self.aside += bound
         try:
-            yield lambda answer: self._count(player, messages, answer)
+            yield
         finally:
             self.aside -= bound
             if self.aside < 1e-12:
@@ -99,16 +98,21 @@ class Budget:
     def _price(self, player: ChatModel) -> tuple[float, float]:
         return (0.0, 0.0) if player.stand_in else self.prices[player.name]
 
-    def _count(self, player: ChatModel, messages: Sequence[Message], answer: Answer) -> None:
+    def count(self, player: ChatModel, messages: Sequence[Message], answer: Answer) -> None:
+        """Counts what an answer has cost."""
         self.spent += dollars(self._price(player), *counted(messages, answer))
 
 
 class _Paying(ChatModel):
-    """A model whose requests are paid from a budget; `sent` says whether it made one. What it sets aside is `held`."""
+    """A model whose requests are paid from a budget; `sent` says whether it made one. What it sets aside is `held`. It
+    is the `Payer` of its own requests."""
 
     def __init__(self, model: ChatModel, budget: Budget, held: AsyncExitStack) -> None:
         self.name, self.stand_in = model.name, model.stand_in
         self._model, self._budget, self._held, self.sent = model, budget, held, False
+        self._aside = AsyncExitStack()
+        self._messages: Sequence[Message] = ()
+        self._paid: list[Answer] = []
 
     @property
     def identity(self) -> dict[str, str]:
@@ -125,12 +129,25 @@ class _Paying(ChatModel):
         json_schema: Mapping[str, Any] | None = None,
         **decoding: Unpack[Decoding],
     ) -> Answer:
-        self.sent = True
-        paying = self._budget.paying(self._model, messages, decoding["max_tokens"])
-        paid = await self._held.enter_async_context(paying)
-        answer = await self._model.ask(messages, json_schema=json_schema, **decoding)
-        paid(answer)
+        self.sent, self._messages = True, messages
+        await self._held.enter_async_context(self._aside)
+        await self.allow(decoding["max_tokens"])
+        payer = PAYER.set(self)
+        try:
+            answer = await self._model.ask(messages, json_schema=json_schema, **decoding)
+        finally:
+            PAYER.reset(payer)
+        self.pay(answer)
         return answer
+
+    async def allow(self, max_tokens: int) -> None:
+        await self._aside.aclose()
+        await self._aside.enter_async_context(self._budget.paying(self._model, self._messages, max_tokens))
+
+    def pay(self, answer: Answer, /) -> None:
+        if not any(answer is one for one in self._paid):
+            self._paid.append(answer)
+            self._budget.count(self._model, self._messages, answer)
 
 
 FEW = 3

@@ -37,7 +37,7 @@ from loaders.models.direct import PROVIDERS, Direct, certificates
 from loaders.models.endpoint import PREFIX, Endpoint
 from loaders.models.failures import secrets_of, unusable
 from loaders.models.inspect_form import answer_of, response_schema, to_inspect
-from loaders.models.messages import Answer, ChatModel, Decoding, Message
+from loaders.models.messages import PAYER, Answer, ChatModel, Decoding, Message
 from loaders.models.refused import PIECE, TEMPERATURE, Asked
 from loaders.models.replies import STREAM, as_meant
 from loaders.models.scripted_chat import script_named, scripted
@@ -222,13 +222,17 @@ class InspectModel(ChatModel):
             raise ValueError("no messages")
         # No name says which model reasons. A thought shows it, and so may the first truncated answer, once it gets more
         # room: if the template holds the start of the thought, only its end is in the text. Only the tokens of the
-        # answer that is returned count, so that an interrupted run counts like any other.
-        cut = None
+        # answer that is returned are stored, so that an interrupted run counts like any other; both are paid.
+        cut, payer = None, PAYER.get()
         if not self._thinks:
             cut = await self._asked(messages, json_schema, decoding)
             unknown, self._thinks = self._thinks is None, _thinks(cut) or self._thinks
             if cut.stop != "max_tokens" or not (self._thinks or unknown):
                 return cut
+        if payer is not None:
+            if cut is not None:
+                payer.pay(cut)
+            await payer.allow(decoding["max_tokens"] + THOUGHTS)
         try:
             answer = await self._asked(messages, json_schema, decoding, room=THOUGHTS)
         except ModelError as error:  # for instance from a server whose context is too small for that
@@ -238,6 +242,8 @@ class InspectModel(ChatModel):
         if answer is None or answer.stop == "model_length":
             return cut or await self._asked(messages, json_schema, decoding)
         self._thinks = self._thinks or _thinks(answer)
+        if payer is not None:
+            payer.pay(answer)
         return answer if self._thinks or cut is None else cut
 
     async def _asked(

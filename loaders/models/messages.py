@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NotRequired, TypedDict, Unpack
+from typing import Any, Literal, NotRequired, Protocol, TypedDict, Unpack
 
 from loaders.errors import InputError
 from loaders.files.kinds import picture_format
@@ -83,6 +83,19 @@ class Answer:
     def turned_away(self) -> bool:
         """Whether the provider turned the request away, too long or unwanted, so that no model was asked."""
         return self.stop in ("model_length", "content_filter") and not self.text and self.input_tokens is None
+
+
+class Payer(Protocol):
+    """Who pays for a request that a model sends more than once, or makes longer than its caller asked."""
+
+    async def allow(self, max_tokens: int) -> None:
+        """Sets aside what the next try may cost, in place of what was. Raises an error if too little is left."""
+
+    def pay(self, answer: Answer, /) -> None:
+        """Counts an answer, once, whether the model will return it or not."""
+
+
+PAYER: ContextVar[Payer | None] = ContextVar("payer", default=None)
 
 
 class ChatModel(ABC):

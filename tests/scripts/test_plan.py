@@ -21,10 +21,11 @@ from baselines.results.power import smallest_difference
 from loaders.errors import InputError
 from loaders.models.answers import store_of
 from loaders.models.asking import Unfit, ask_until, mended, read_object
+from loaders.models.chat import open_model
 from loaders.models.messages import Answer, ChatModel, Message
 from scripts.cli import execute
 from scripts.terminal.planning import showing
-from tests.parts.chat_server import ChatServer, status
+from tests.parts.chat_server import ChatServer, Reply, status
 from tests.parts.played_consultations import write_cases
 from tests.parts.puzzles import ROLES, game, puzzles
 
@@ -361,6 +362,34 @@ def test_what_was_set_aside_and_given_back_leaves_nothing() -> None:
 
     asyncio.run(three())
     assert budget.aside == 0
+
+
+@pytest.mark.parametrize(("most", "answered"), [(2.0, 0), (25.0, 2), (1000.0, 8)])
+def test_a_model_that_thinks_keeps_to_the_limit(most: float, answered: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it may write more is set aside, for each of the requests under way, and its cut answer is counted."""
+    pytest.importorskip("inspect_ai")
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+
+    def reply(body: Any) -> Reply:
+        if body["max_tokens"] < 5000:
+            return Reply(None, "length", reasoning="hm " * 1000)
+        return Reply("Yes.", reasoning="hm " * 5000)
+
+    budget = Budget(most, {"openai-api/local/m": (0.0, 1000.0)})
+
+    async def one(model: ChatModel, question: Message) -> None:
+        how = {"temperature": 0.0, "max_tokens": 1000}
+        await budget.asked(model, [question], lambda paying: paying.ask([question], **how))  # type: ignore[arg-type]
+
+    async def all_of(model: ChatModel) -> int:
+        asked = (one(model, Message("user", f"Question {n}?")) for n in range(8))
+        return sum(not isinstance(said, BaseException) for said in await asyncio.gather(*asked, return_exceptions=True))
+
+    with ChatServer(reply) as server:
+        model = open_model("openai-api/local/m", base_url=server.base_url)
+        assert asyncio.run(all_of(model)) == answered
+    # Eight first answers at most are cut; a request may cost 1000 tokens, and with room to think 9192.
+    assert budget.spent <= most and budget.aside == 0
 
 
 def test_stored_answers_of_a_model_that_has_no_price_cost_nothing() -> None:
