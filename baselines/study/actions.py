@@ -15,7 +15,7 @@ from baselines.study.flow import Stage, Step
 from baselines.study.site import Site
 from baselines.study.tasks.forms import one_of
 from baselines.study.tasks.task import Form, FormError, first_text
-from baselines.study.views import AFTER_TALK, LONGEST_MESSAGE, Place, answers_of, practised
+from baselines.study.views import AFTER_TALK, CHARACTERS_A_WORD, Place, answers_of, practised
 from loaders.models.asking import said_by
 
 Action = Callable[["Connection", Site, Place, Form], None]
@@ -93,12 +93,13 @@ def begin(connection: Connection, site: Site, slot: at.Slot, form: Form) -> None
 def say(connection: Connection, site: Site, slot: at.Slot, form: Form) -> None:
     """A message to the patient, in the form that the game takes: without labels,
     and without lines for the other side."""
-    text = said_by(first_text(form, "text")[: 2 * LONGEST_MESSAGE])
+    most = site.study.design.limits.words_a_message
+    longest = CHARACTERS_A_WORD * most
+    text = said_by(first_text(form, "text")[: 2 * longest])
     if not heard(text):
         raise FormError("text", "Write something first.")
-    most = site.study.design.limits.words_a_message
-    if len(text) > LONGEST_MESSAGE or len(text.split()) > most:
-        limits = f"{most} words, and {LONGEST_MESSAGE:,} characters"
+    if len(text) > longest or len(text.split()) > most:
+        limits = f"{most} words, and {longest:,} characters"
         raise FormError("text", f"That is too long for one message: at most {limits}.")
     at.say(connection, site.keys, slot, site.study.design, sender(form), text, site.clock())
 

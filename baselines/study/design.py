@@ -64,6 +64,8 @@ class Question:
     required: bool = True
 
     def __post_init__(self) -> None:
+        if not self.shown.strip():
+            raise ValueError(f"question {self.name[:40]}: shown is empty", "the words of the question")
         if not self.name.isidentifier():
             raise ValueError(f"question {self.name[:40]!r}", "one word of letters as its name")
         if self.name in TAKEN:
@@ -94,6 +96,8 @@ class Check:
     right: int
 
     def __post_init__(self) -> None:
+        if not self.shown.strip():
+            raise ValueError("a comprehension question: shown is empty", "the words of the question")
         if not 0 <= self.right < len(self.options):
             raise ValueError(
                 f"right: {self.right} of {how_many(len(self.options), 'option')}", "the number of an option, from 0"

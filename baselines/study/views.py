@@ -26,7 +26,7 @@ from loaders.errors import in_number
 from loaders.pages import render
 
 PAGES = "baselines/study/pages"
-LONGEST_MESSAGE = 2_000
+CHARACTERS_A_WORD = 12  # of a message at most, over all its words
 
 
 def _five(most: str, least: str) -> tuple[str, ...]:
@@ -165,6 +165,13 @@ def page_of(
     return _shown(template, frame, given=given or kept, error=error, **content)
 
 
+_BROKEN_OFF = {
+    "interrupted": "The last conversation broke off for technical reasons.",
+    "lease": "The last case was open too long.",
+    "time": "The time of the last case was up before you had written anything.",
+}
+
+
 def _notice(site: Site, place: Place) -> str:
     parts = []
     if site.rehearsal:
@@ -178,17 +185,21 @@ def _notice(site: Site, place: Place) -> str:
     if place.slot is not None and place.slot.task == "intervention" and place.slot.step == "after":
         parts.append(_OVER.get(place.slot.why or "", "The conversation is over."))
     before = [slot for slot in place.given if slot.step == "lost"]
+    if place.slot is None and place.given and place.given[-1].step == "lost" and place.person.stage == "debriefing":
+        parts.append(_BROKEN_OFF.get(place.given[-1].why or "", ""))
+        if place.given[-1].why == "interrupted" and site.study.design.pay.interrupted_case:
+            parts.append("You will be paid for it.")
     if place.slot is not None and before and before[-1].position == place.slot.position - 1:
         if before[-1].why == "interrupted":
             paid = "You will be paid for it. " if site.study.design.pay.interrupted_case else ""
-            parts.append(f"The last conversation broke off for technical reasons. {paid}Here is another case.")
+            parts.append(f"{_BROKEN_OFF['interrupted']} {paid}Here is another case.")
         elif before[-1].why == "lease" and (before[-1].task, before[-1].item) == (place.slot.task, place.slot.item):
             parts.append("This case was open too long. Here it is again.")
         elif before[-1].why == "lease":
-            parts.append("The last case was open too long and was given to someone else. Here is another one.")
+            parts.append(f"{_BROKEN_OFF['lease']} It was given to someone else. Here is another one.")
         elif before[-1].why == "time":
-            parts.append("The time of the last case was up before you had written anything. Here is another one.")
-    return " ".join(parts)
+            parts.append(f"{_BROKEN_OFF['time']} Here is another one.")
+    return " ".join(filter(None, parts))
 
 
 # --- Before and after the items ---------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from loaders.errors import InputError, how_many
 from loaders.files.paths import is_there
 from loaders.medconceal import TASKS, cases
 from scripts.run.play import Price, prices_of
-from scripts.study.folder import Database, Folder
+from scripts.study.folder import Database, Folder, tell_other_design
 from scripts.study.serve import source_of
 from scripts.terminal.console import output
 from scripts.terminal.options_of import options_of
@@ -138,6 +138,7 @@ def _cost(
 def _journal(study: Study, database: str | None) -> None:
     store, keys = open_database(study, database)
     with store, keys, store.explained(), store.reading() as connection:
+        tell_other_design(study, store)
         rows, head = journal.checked(connection)
         check_tables(connection)
         people.check_keys(connection, keys)

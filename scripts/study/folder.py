@@ -16,6 +16,7 @@ from baselines.study.site import PRIVATE, open_database
 from baselines.study.store import Store
 from loaders.errors import InputError
 from loaders.files.paths import is_there
+from scripts.terminal.console import warn
 
 Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="Folder of the study.")]
 Database = Annotated[
@@ -40,4 +41,15 @@ def opened(folder: Path, database: str | None, *, begun: bool = True) -> Iterato
     with store, keys, store.explained():
         if begun and store.fact("begun") is None and store.fact("items") is None:
             raise absent
+        tell_other_design(study, store)
         yield study, store, keys
+
+
+def tell_other_design(study: Study, store: Store) -> None:
+    """Warns where the folder says something else than what people were served last."""
+    served = store.fact("design")
+    if served is not None and served != study.digest:
+        warn(
+            f"{study.folder}: study.yaml or its texts were changed since they were served (then {served[:16]}, now "
+            f"{study.digest[:16]}). What is said of the design, and what is paid, follows the files as they are now"
+        )

@@ -16,7 +16,7 @@ def sample_source(design: Design) -> Source:
     if design.tasks[0] == "rubric":
         from builders.samples.threemdbench import CONSULTATIONS
 
-        return Source(design, runs=(CONSULTATIONS,))
+        return Source(design, runs=(CONSULTATIONS,), stand_in=STAND_IN)
     makers = {"pairs": _captions, "diagnosis": _photos, "relevance": _photos}
     return Source(design, makers.get(design.tasks[0], patients)(), stand_in=STAND_IN)
 

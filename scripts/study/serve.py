@@ -19,6 +19,7 @@ from baselines.medconceal.agents import scripted_agent
 from baselines.medconceal.clinician import prompts as read_prompts
 from baselines.medconceal.game import Rules
 from baselines.medconceal.policy import DEFAULT
+from baselines.results.run import read_run
 from baselines.study.access import is_private, make_link, origin_of
 from baselines.study.design import FILE, TASKS, Study, open_places, read_study, write_study
 from baselines.study.flow import ENDED
@@ -296,7 +297,7 @@ def source_of(data: str, study: Study) -> Source:
     if data == SAMPLE:
         return sample_source(study.design)
     if is_file(path / "run.json"):
-        return Source(study.design, runs=(path,))
+        return Source(study.design, runs=(path,), stand_in=read_run(path)[0].stand_in)
     (corpus,) = needed - {"a run"} or {"3mdbench"}
     opened = open_data(data, split="test", default=corpus)
     return Source(study.design, opened, stand_in=opened.stand_in)

@@ -118,6 +118,13 @@ def test_from_nothing_to_an_export(
     told = json.loads((tmp_path / "people" / "study.json").read_text())
     assert told["rehearsal"] and told["stand_in"] == "sample data; a rehearsal"
     assert told["consented"] == {told["consent"]: 1}
+    design = (study / "study.yaml").read_text(encoding="utf-8")
+    (study / "study.yaml").write_text(design.replace("each_case: 5", "each_case: 9"), encoding="utf-8")
+    capsys.readouterr()
+    assert execute(["study", "pay", str(study)]) == 0
+    assert "were changed since they were served" in " ".join(capsys.readouterr().err.split())
+    (study / "study.yaml").write_text(design, encoding="utf-8")
+    assert execute(["study", "pay", str(study)]) == 0 and "changed since" not in capsys.readouterr().err
     assert execute(["study", "erase", str(study), "P001", "P017"]) == 2  # and nobody is deleted
     capsys.readouterr()
     assert execute(["study", "export", str(study), "-o", str(tmp_path / "still"), "--quiet"]) == 0

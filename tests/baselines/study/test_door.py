@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from baselines.study.routes import create_app
 from baselines.study.site import Site
 from baselines.study.store import set_fact
 from baselines.study.tables import identity, people, slots
+from baselines.study.views import PAGES
 from loaders.errors import InputError
 from loaders.files.records import from_json
 from scripts.cli import execute
@@ -229,6 +231,12 @@ def test_a_person_who_ends_is_told_their_number(tmp_path: Path) -> None:
             assert ("<strong>P0" in person.page) is told
 
 
+def test_no_form_is_filled_in_again_by_going_back() -> None:
+    """All pages lie at one address: Chromium put the answers to one item into the form of the next."""
+    forms = [form for page in Path(PAGES).glob("*.html") for form in re.findall("<form[^>]*>", page.read_text("utf-8"))]
+    assert len(forms) > 10 and all('autocomplete="off"' in form for form in forms if "post" in form)
+
+
 @pytest.mark.parametrize(
     ("question", "why"),
     [
@@ -243,6 +251,8 @@ def test_a_person_who_ends_is_told_their_number(tmp_path: Path) -> None:
 def test_a_question_that_could_not_be_answered_or_would_be_lost_is_refused(question: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         Question(shown="?", **question)
+    with pytest.raises(ValueError, match="shown is empty"):
+        Question("rank", " ", options=("Senior doctor",))
     assert Question("rank", "?", options=("Senior doctor",)).options and Design("a", "b", ("pairs",))
 
 
