@@ -42,7 +42,7 @@ TALK: ContextVar[str] = ContextVar("talk", default="")
 Reply = Callable[..., Awaitable[str]]
 _EXPECTED = "async def reply(session: str, text: str) -> str"
 _PICTURES = ("images", "pictures")
-_LONGEST = 200_000  # characters of an answer
+LONGEST_REPLY = 200_000  # characters
 _SPEAKERS = {"system": "Instructions", "user": "They said", "assistant": "You said"}
 
 
@@ -173,16 +173,16 @@ class Endpoint(ChatModel):
         except (TimeoutError, Unanswered):
             raise
         except Exception as error:  # a user's function may raise anything; the text may repeat the prompt
-            raise _unanswered(error) from None
+            raise unanswered(error) from None
         if answer is None:  # as a busy product may send once
             raise Unanswered("its reply was None")
-        if not isinstance(answer, str) or len(answer) > _LONGEST:
+        if not isinstance(answer, str) or len(answer) > LONGEST_REPLY:
             found = f"its reply was {type(answer).__name__}" if not isinstance(answer, str) else "its reply has no end"
-            raise ModelError(self.name, found=found, expected=f"a text of at most {_LONGEST:,} characters")
+            raise ModelError(self.name, found=found, expected=f"a text of at most {LONGEST_REPLY:,} characters")
         return answer.encode("utf-8", "replace").decode()
 
 
-def _unanswered(error: Exception) -> Unanswered:
+def unanswered(error: Exception) -> Unanswered:
     """What may be told of an error in a product's function: its type, or the HTTP status by any client's name."""
     response = getattr(error, "response", error)
     found = (getattr(response, name, None) for name in ("status_code", "status", "code"))

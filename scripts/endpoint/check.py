@@ -14,7 +14,7 @@ import typer
 
 from baselines.threemdbench.consultation.settings import SETTINGS
 from loaders.errors import how_many
-from loaders.models.endpoint import Product, read_product
+from loaders.models.endpoint import LONGEST_REPLY, Product, read_product, unanswered
 from loaders.models.failures import Unanswered
 from loaders.models.sight import ASKED as SHOWN
 from loaders.models.sight import COLOURS, names_both, two_colours
@@ -22,6 +22,8 @@ from scripts.terminal.console import output, table
 
 LONG = 20_000  # characters
 _SAID = 200  # characters of what an error says
+_WAITS = (1, 2, 4)  # seconds for a busy product that does not say how long it is
+_LONGEST_WAIT = 30
 
 
 class Probe(NamedTuple):
@@ -43,18 +45,25 @@ class _Product:
         self.product, self.timeout, self.seconds = product, timeout, seconds
 
     async def ask(self, session: str, text: str, images: Sequence[bytes] = ()) -> str:
-        started = time.monotonic()
-        try:
-            said = await asyncio.wait_for(self.product.say(session, text, images), self.timeout)
-        except TimeoutError:
-            raise _Failed(f"no answer in {self.timeout:g} s") from None
-        except Unanswered as error:
-            raise _Failed(str(error)) from None
-        except Exception as error:
-            said = " ".join(str(error).split())[:_SAID]  # it may repeat the text it was sent, as long as that is
-            raise _Failed(f"{type(error).__name__}: {said}") from None
+        for wait in (*_WAITS, None):
+            started = time.monotonic()
+            try:
+                said = await asyncio.wait_for(self.product.say(session, text, images), self.timeout)
+                break
+            except TimeoutError:
+                raise _Failed(f"no answer in {self.timeout:g} s") from None
+            except Unanswered as error:
+                raise _Failed(str(error)) from None
+            except Exception as error:
+                failed = unanswered(error)
+                if wait is None or failed.status_code not in (429, 503):
+                    told = " ".join(str(error).split())[:_SAID]  # it may repeat the text it was sent, if that is short
+                    raise _Failed(f"{type(error).__name__}: {told}") from None
+                await asyncio.sleep(min(failed.retry_after or wait, _LONGEST_WAIT))  # as in a run
         if not isinstance(said, str):
             raise _Failed(f"a reply of type {type(said).__name__}, not text")
+        if len(said) > LONGEST_REPLY:
+            raise _Failed(f"a reply of {len(said):,} characters; a run takes {LONGEST_REPLY:,} at most")
         if not said.strip():
             raise _Failed("an empty reply")
         self.seconds.append(time.monotonic() - started)

@@ -173,6 +173,25 @@ def test_an_unusable_file_is_one_error(text: str, found: str, tmp_path: Path) ->
         open_model(f"endpoint:{written(tmp_path, text)}")
 
 
+def test_a_busy_product_is_waited_for_as_in_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr("scripts.endpoint.check.asyncio.sleep", sleep)
+    text = (
+        "import urllib.error\nasked = []\nasync def reply(session, text):\n asked.append(text)\n"
+        f" if len(asked) % 4 == 1: raise {http(429)}\n"
+        " return 'x' * 300_000 if len(text) > 1000 else 'OK'"
+    )
+    found = checked(capsys, written(tmp_path, text), 1)
+    assert found["refusal"][0] == "note" and found["latency"][0] == "ok" and waits and set(waits) <= {1, 2, 4}
+    assert found["long text"] == ("FAILS", "a reply of 300,000 characters; a run takes 200,000 at most")
+
+
 def test_a_file_may_hold_what_a_module_may(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (
         "from __future__ import annotations\nfrom dataclasses import dataclass\n"
