@@ -269,8 +269,9 @@ def _row_of(design: Design, asked: Sequence[Offer], first: Sequence[str], mine: 
 def visits(design: Design, asked: Sequence[Offer], row: int) -> list[Choice]:
     """The items of a rater in the order of a row: blocks one after another, in each the cases in that order.
 
-    Over as many raters as cases, each case comes once at each place. Repeats (`design.repeated` of the items, drawn
-    from the first half) come at least half the items later; items that say what to answer come anywhere but first.
+    Over as many raters as cases, each case comes once at each place. Repeats (`design.repeated` of each block's items,
+    drawn from its first half) come at least half the block later; items that say what to answer come anywhere but
+    first.
     """
     groups = _groups(design, asked)
     if not groups:
@@ -280,11 +281,13 @@ def visits(design: Design, asked: Sequence[Offer], row: int) -> list[Choice]:
     parts = {part: at for at, part in enumerate(dict.fromkeys(offer.part for offer in items))}
     order = sorted(items, key=lambda offer: (parts[offer.part], place[offer.group]))
     count, rater = len(order), str(row)
-    half = (count + 1) // 2
-    again = sorted(order[: count - half], key=lambda offer: _drawn(design.seed, rater, offer.id))
     later: dict[int, list[Choice]] = {}
-    for offer in again[: int(count * design.repeated + 0.5)]:
-        later.setdefault(order.index(offer) + half, []).append(Choice(offer, repeat=True))
+    for part in parts:
+        block = [at for at, offer in enumerate(order) if offer.part == part]
+        half = (len(block) + 1) // 2
+        again = sorted(block[: len(block) - half], key=lambda at: _drawn(design.seed, rater, order[at].id))
+        for at in again[: int(len(block) * design.repeated + 0.5)]:
+            later.setdefault(at + half, []).append(Choice(order[at], repeat=True))
     checks = sorted((offer for offer in asked if offer.check), key=lambda offer: offer.id)
     for at, offer in enumerate(checks):
         low, high = at * count // len(checks), (at + 1) * count // len(checks)

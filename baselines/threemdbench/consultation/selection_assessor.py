@@ -141,7 +141,8 @@ def _of(
             ci95 = percentile_interval(replicates[:, at])
             cells.append(cell(f"Kappa of {item}", float(estimates[at]), ci95=ci95, note=note))
         weighted = _weighted(own[:, -1], theirs[:, :, -1], draws)
-        note = "" if weighted.kappa is not None else "undefined: one rating throughout"
+        note = "over the pairs of all annotators together, where the others are means over annotators"
+        note = note if weighted.kappa is not None else "undefined: one rating throughout"
         cells.append(cell("Kappa of 4.1 (quadratic weights)", weighted.kappa, ci95=weighted.ci95, note=note))
     else:
         cells.append(cell("Cohen's Kappa", None, note="fewer than two dialogues assessed"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -250,6 +251,8 @@ def test_blocks_follow_each_other_with_the_cases_in_the_same_order() -> None:
     assert [offer.part for offer in order] == ["basic"] * 5 + ["additional"] * 10
     assert [offer.group for offer in order[:5]] == list(dict.fromkeys(offer.group for offer in order[5:]))
     assert [offer.id[-2:] for offer in order[5:]] == [".1", ".2"] * 5
+    again = [choice.offer.part for choice in visits(replace(plan, repeated=0.4), offers, 3) if choice.repeat]
+    assert again == ["basic"] * 2 + ["additional"] * 4  # of each block its share
 
 
 def test_fewest_people_can_do_it() -> None:
