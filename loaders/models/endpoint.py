@@ -19,7 +19,6 @@ import importlib.util
 import inspect
 import json
 import math
-import os
 import sys
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -189,9 +188,10 @@ def unanswered(error: Exception) -> Unanswered:
     status = next((one for one in found if isinstance(one, int) and 400 <= one <= 599), None)
     if status is not None:
         return Unanswered(f"HTTP {status}", status, getattr(response, "headers", None))
-    variable = error.args[0] if isinstance(error, KeyError) and error.args else ""
-    if isinstance(variable, str) and variable.isupper() and variable not in os.environ:  # how os.environ says it
-        return Unanswered(f"its reply needs the environment variable {variable}, which is not set", transient=False)
+    behind = error.__context__
+    if isinstance(error, KeyError) and isinstance(behind, KeyError) and isinstance(behind.args[0], bytes):
+        told = f"its reply needs the environment variable {error.args[0]}, which is not set"  # as os.environ says it
+        return Unanswered(told, transient=False)
     mistaken = isinstance(error, NameError | ImportError | AssertionError | NotImplementedError)
     return Unanswered(f"its reply ended with {type(error).__name__}", None, transient=not mistaken)
 

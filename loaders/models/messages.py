@@ -96,6 +96,7 @@ class Payer(Protocol):
 
 
 PAYER: ContextVar[Payer | None] = ContextVar("payer", default=None)
+"""Who pays for the request that a model is asked for."""
 
 
 class ChatModel(ABC):
