@@ -125,6 +125,11 @@ def of_prolific(connection: Connection, keys: Keys, query: Mapping[str, str]) ->
     return found
 
 
+def came_by_prolific(connection: Connection, name: str) -> bool:
+    """Whether Prolific sent this person: whoever came by a link of a coordinator has no use for its codes."""
+    return connection.execute(select(identity.c.person).where(identity.c.person == name)).first() is not None
+
+
 def is_sent_by(prolific: Prolific, query: Mapping[str, str]) -> bool:
     """Whether an address has three ids as Prolific sends them, of this study."""
     ids = (query.get("PROLIFIC_PID", ""), query.get("SESSION_ID", ""))

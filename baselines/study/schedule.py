@@ -10,8 +10,8 @@ that a person may get, the least filled comes first, then the one that came up l
 
 Ratings and diagnoses: `completed` people do all items (of their arm, if a task has conditions between people), each
 in an order of their own: rows of a Williams square, again the least used first. Some of the items
-come again, half the items later. Whoever leaves in the middle is replaced by someone who does all items: tables need
-complete raters.
+come again, half the items later. Whoever leaves before the last item that does not come again is replaced by someone
+who does all items: tables need complete raters.
 
 Only finished and open items count, so that what somebody left unfinished is given out again, and arms, rows and cases
 stay within one of each other.
@@ -109,7 +109,7 @@ def wanted(design: Design, offers: Sequence[Offer], held: Sequence[Held]) -> dic
             taken = _taken(held)
             left = {offer.id: design.completed - taken[task, offer.id] for offer in own}
         else:
-            within = _raters([one for one in held if one.task == task])
+            within = _raters(own, [one for one in held if one.task == task])
             arms = Counter(_arm(task, items[0].item) for items in within.values())
             cases = [offer for offer in own if not offer.check]  # checks go with them
             left = {offer.id: design.completed - arms[_arm(task, offer.id)] for offer in cases}
@@ -214,7 +214,7 @@ def _place_counts(held: Sequence[Held]) -> Counter[tuple[TaskName, str, int]]:
 def _rating(design: Design, own: Sequence[Offer], held: Sequence[Held], person: int) -> Choice | None:
     """The next item for a rater of one task, whose offers are `own`; `held` is what was given so far."""
     mine = [one for one in held if one.person == person]
-    others = {other: items for other, items in _raters(held).items() if other != person}
+    others = {other: items for other, items in _raters(own, held).items() if other != person}
     arms = _arms(own)
     used = Counter(_arm(items[0].task, items[0].item) for items in others.values())
     if mine:
@@ -234,12 +234,19 @@ def _rating(design: Design, own: Sequence[Offer], held: Sequence[Held], person: 
     return None
 
 
-def _raters(held: Sequence[Held]) -> dict[int, list[Held]]:
-    """What the raters still in a task were given: whoever lost their last item has left."""
+def _raters(own: Sequence[Offer], held: Sequence[Held]) -> dict[int, list[Held]]:
+    """What the raters whom nobody replaces were given. Whoever lost their last item has left; if that was a repeat or
+    a check, and all else is done, nothing of theirs is missing in a table."""
     by_person: dict[int, list[Held]] = {}
     for one in held:
         by_person.setdefault(one.person, []).append(one)
-    return {person: items for person, items in by_person.items() if items[-1].state != "lost"}
+    return {person: items for person, items in by_person.items() if items[-1].state != "lost" or _is_whole(own, items)}
+
+
+def _is_whole(own: Sequence[Offer], given: Sequence[Held]) -> bool:
+    """Whether a rater has done each item of their arm once."""
+    asked = {offer.id for offer in _within(own, _arm(given[0].task, given[0].item)) if not offer.check}
+    return asked <= {one.item for one in given if one.state == "done"}
 
 
 def _arm(task: TaskName, item: str) -> str:

@@ -216,7 +216,7 @@ def _stage(connection: Connection, site: Site, person: who.Person) -> Shown:
         paid = design.pay.welcome if stage == "screened_out" else design.pay.promised
         text += f" {_PAID[stage]}" if paid and stage in _PAID else ""
         number = person.id if stage not in ("declined", "erased") else ""
-        return "ended", title, "", {"text": text, "code": _code(site, person), "number": number}
+        return "ended", title, "", {"text": text, "code": _code(connection, site, person), "number": number}
     match stage:
         case "consent":
             following = "a few questions about your work." if design.survey else "the instructions."
@@ -250,9 +250,9 @@ def practised(site: Site) -> Task:
     return site.tasks[site.study.design.tasks[0]]
 
 
-def _code(site: Site, person: who.Person) -> str:
+def _code(connection: Connection, site: Site, person: who.Person) -> str:
     prolific = site.study.design.prolific
-    if prolific is None:
+    if prolific is None or not who.came_by_prolific(connection, person.id):
         return ""
     codes = {"done": prolific.completed, "screened_out": prolific.screened_out, "timed_out": prolific.timed_out}
     return codes.get(person.stage, prolific.withdrawn)

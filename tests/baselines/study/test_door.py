@@ -35,6 +35,12 @@ def stage(site: Site, name: str = "P001") -> str:
         return who.person_of(connection, name).stage
 
 
+def sent(site: Site, number: int) -> str:
+    """The token of another person sent by Prolific."""
+    with site.store.writing() as connection:
+        return who.from_prolific(connection, site.keys, {**IDS, "PROLIFIC_PID": f"{number:024}"}, site.clock())
+
+
 def by_prolific(client: TestClient) -> Visitor:
     """Somebody who comes from Prolific, and presses the button."""
     client.cookies.clear()
@@ -133,7 +139,7 @@ def test_what_is_deleted_on_the_page_leaves_the_files(
 def test_nobody_is_led_through_a_full_study(why: str, tmp_path: Path) -> None:
     site = talking(tmp_path, cases=1, per_person=1, prolific=CODES)
     with visiting(site) as client:
-        first, slow, late = links(site, 3)
+        first, slow, late = links(site)[0], sent(site, 2), links(site)[0]
         person, waits = Visitor(client, first), Visitor(client, slow)
         person.enter()  # has the only case
         if why == "closed":
@@ -174,7 +180,7 @@ def test_only_whose_case_broke_off_has_completed_without_a_case(closed: bool, wh
     """Who had done nothing got the code of those who had finished; whose case broke off got it unless it was closed."""
     site = talking(tmp_path, cases=1, per_person=1, prolific=CODES)
     with visiting(site) as client:
-        person = Visitor(client, links(site)[0])
+        person = Visitor(client, sent(site, 1))
         person.enter()
         with site.store.writing() as connection:
             connection.execute(slots.update().values(step="lost", why=why))
@@ -229,6 +235,16 @@ def test_a_person_who_ends_is_told_their_number(tmp_path: Path) -> None:
             person.do("stop")
             person.do("leave", answer=answer)
             assert ("<strong>P0" in person.page) is told
+
+
+def test_only_people_sent_by_prolific_are_sent_back_to_it(tmp_path: Path) -> None:
+    site = talking(tmp_path, prolific=CODES)
+    with visiting(site) as client:
+        for token, told in ((links(site)[0], False), (sent(site, 1), True)):
+            person = Visitor(client, token)
+            person.do("stop")
+            person.do("leave", answer="keep")
+            assert person.title == "You have stopped" and ("LEFT" in person.page) is told
 
 
 def test_no_form_is_filled_in_again_by_going_back() -> None:

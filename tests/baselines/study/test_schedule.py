@@ -221,6 +221,19 @@ def test_who_comes_back_goes_on_with_what_they_left_unless_they_had_finished_not
     assert choose(plan, offers, [left, *replaced], 1) is None
 
 
+@pytest.mark.parametrize(("kept", "wanted_more"), [(5, 0), (4, 1), (3, 1)])
+def test_who_lost_only_what_comes_again_is_not_replaced(kept: int, wanted_more: int) -> None:
+    """Somebody new did all items, whose ratings had all been there."""
+    plan = design("pairs", completed=1, repeated=0.5)
+    offers = [Offer(f"p{at}", "pairs", f"p{at}") for at in range(4)]
+    given = visits(plan, offers, 0)
+    assert [choice.repeat for choice in given] == [False, False, False, True, False, True]
+    held = [slot(1, choice, "done") for choice in given[:kept]] + [slot(1, given[kept], "lost")]
+    assert (choose(plan, offers, held, 2) is not None) == bool(wanted_more)
+    assert set(wanted(plan, offers, held).values()) == ({1} if wanted_more else set())
+    assert choose(plan, offers, held, 1) == given[kept]
+
+
 @pytest.mark.parametrize("count", [4, 5, 9])
 def test_as_many_items_are_repeated_as_the_design_says(count: int) -> None:
     plan, offers = design("pairs", repeated=0.3), [Offer(f"p{at}", "pairs", f"p{at}") for at in range(count)]
