@@ -10,6 +10,7 @@ import yaml
 from loaders.errors import InputError
 from loaders.files.json_values import MOST_DEPTH
 
+QUOTE = "Put quotes around a text that holds a colon, quotation mark, bracket or another sign of YAML"
 _NAME = re.compile(r"[\w-]+")
 _QUOTATION = re.compile(r"(['\"])(.*?)\1")
 
@@ -70,7 +71,8 @@ def parse_yaml(text: str, where: object, *, expected: str = "YAML") -> Any:
                 raise InputError(where, found="holds a nested reference", expected=expected)
         return yaml.load(text, _Yaml)
     except yaml.MarkedYAMLError as error:
-        problem, do = _yaml_problem(error), "Put quotes around a text with a colon"
+        problem = _yaml_problem(error)
+        do = "Indent by spaces, not by tabs" if r"'\t'" in problem else QUOTE
     except (yaml.YAMLError, RecursionError) as error:
         problem, do = " ".join(str(error).split())[:200], ""
     except (ValueError, TypeError, LookupError, AttributeError):  # their messages quote the value

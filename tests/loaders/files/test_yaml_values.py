@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loaders.errors import InputError
-from loaders.files.yaml_values import parse_yaml
+from loaders.files.yaml_values import QUOTE, parse_yaml
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,17 @@ def test_an_error_in_yaml_says_where_and_quotes_nothing(text: str, told: str) ->
         parse_yaml(text, "ours.yaml")
     found = str(caught.value)
     assert told in found and "CANARY" not in found
-    assert found.endswith(". Put quotes around a text with a colon") == (", column " in told)
+    assert found.endswith(f". {QUOTE}") == (", column " in told)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [("a:\n\tb: 1", "Indent by spaces"), ("a: [Are you sure?, no]", "Put quotes around a text"), ("a: @x", "Put quotes")],
+)
+def test_the_advice_fits_the_error(text: str, advice: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_yaml(text, "study.yaml")
+    assert caught.value.do.startswith(advice)
 
 
 def test_yaml_may_refer_to_what_refers_no_further() -> None:
