@@ -133,7 +133,9 @@ def test_a_nul_that_is_only_spelled_is_text() -> None:
     assert read_object(r'{"note": "it wrote \\u0000"}') == {"note": r"it wrote \u0000"}
 
 
-_TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+_TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(
+    lambda text: text.strip() not in ("...", "…")  # stands for a text that was left out, and is refused
+)
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _TEXTS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_TEXTS, inner, max_size=4),
