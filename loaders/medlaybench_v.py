@@ -19,7 +19,7 @@ from loaders.errors import InputError, first_of
 from loaders.files.bad_rows import BadRow
 from loaders.files.cells import cell_text
 from loaders.files.tables import no_column, own_names, read_records
-from loaders.imaging import method_of
+from loaders.imaging import Method, method_of
 from loaders.pages import Entry, Field, marked, thumbnail
 from loaders.schema import Schema
 
@@ -83,6 +83,11 @@ MODALITIES = (
 MODALITY_NAMES = {modality.code: modality.name for modality in MODALITIES}
 """The name of each code, for pages that people read."""
 
+_METHODS = {
+    **{name.casefold(): one.code for one in MODALITIES for name in (one.code, one.name, one.says) if name},
+    **{"mr": "DRMR", "us": "DRUS", "cr": "DRXR", "dx": "DRXR", "xr": "DRXR", "xa": "DRAN", "pt": "DRPE"},
+}
+"""What a table calls an imaging method, DICOM's codes among it -> its code."""
 _OFFICIAL = "hanjang/MedLayBench-V"
 # How ROCOv2 abbreviates its splits in identifiers.
 _SHORT = {"validation": "valid"}
@@ -146,9 +151,9 @@ def from_official(row: Mapping[str, Any], split: str, position: int) -> dict[str
     }
 
 
-def _unbuilt(captions: Mapping[str, Any], cuis: list[str]) -> dict[str, Any]:
-    """A pair that no build of ours made: what only a build knows is empty."""
-    method = method_of(cuis, captions["expert_caption"])
+def _unbuilt(captions: Mapping[str, Any], cuis: list[str], stated: str = "") -> dict[str, Any]:
+    """A pair that no build of ours made: what only a build knows is empty. `stated` is a code that its source gives."""
+    method = Method(stated, "table") if stated else method_of(cuis, captions["expert_caption"])
     lists: dict[str, Any] = {name: [] for name in ("concepts", "protected", "gates")}
     return {
         **dict.fromkeys(SCHEMA),
@@ -176,6 +181,10 @@ PAIR_COLUMNS = (
     (("cuis", "cui"), "UMLS identifiers, as in a table to build from"),
     (("split", "subset"), f"{', '.join(SPLITS)}; without it, test"),
     (("article_id", "pmcid", "pmc_id", "pmc", "article"), "rows of one article are resampled together"),
+    (
+        ("modality",),
+        "the imaging method: `DRCT`, `CT`, DICOM's letters; without it, that of CUIs or caption",
+    ),
 )
 """What a table of pairs may hold: the accepted names of each column, of which the first counts, and its meaning."""
 
@@ -229,16 +238,22 @@ def _missing(record: Mapping[str, Any], columns: Sequence[str | None]) -> str:
 
 
 def _pair(where: str, record: Mapping[str, Any], columns: Sequence[str | None]) -> dict[str, Any]:
-    expert, layman, identifier, cuis, split, article = (record.get(column) if column else None for column in columns)
+    values = (record.get(column) if column else None for column in columns)
+    expert, layman, identifier, cuis, split, article, modality = values
     captions = {"expert_caption": expert, "layman_caption": layman}
     named = cell_text(str(split or "")).casefold() or "test"
     if named not in SPLITS:
         raise InputError(where, found=f"split {split!r}", expected="train, validation or test")
+    method = cell_text("" if modality is None else str(modality))
+    if method and method.casefold() not in _METHODS:
+        expected = f"{', '.join(MODALITY_NAMES)}, a name such as CT, or nothing"
+        do = "Correct it, or give the column another name: then the CUIs or the caption tell the method"
+        raise InputError(where, found=f"modality {method[:40]!r}", expected=expected, do=do)
     image = record.get("image")
     image = {"bytes": image, "path": None} if isinstance(image, bytes) else image
     name, paper = (cell_text("" if value is None else str(value)) for value in (identifier, article))
     return {
-        **_unbuilt(captions, parse_cuis(cuis, where)),
+        **_unbuilt(captions, parse_cuis(cuis, where), _METHODS.get(method.casefold(), "")),
         "image": image if isinstance(image, dict) and isinstance(image.get("bytes"), bytes) else None,
         "image_id": name or where,
         "split": SPLITS[named],

@@ -33,7 +33,7 @@ def command(
     *,
     out: Out,
     data: str | None = typer.Option(
-        None, metavar="DATA", help="Current location of the run's rows, if they came from a folder."
+        None, metavar="DATA", help="Current location of the run's rows, if they came from a file or folder."
     ),
     embeddings: list[str] = typer.Option(
         [], metavar="NAME=PLACE", help="Your own embeddings that the run used. May be repeated."

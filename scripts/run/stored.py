@@ -84,8 +84,8 @@ class Stored:
         self.read.add("--data")
         told, where = self.record.data, self.data or place_of(self.record.data)
         if where is None:
-            do = "Name the folder or the repository: --data"
-            raise InputError(self.run.folder, found="a run over a folder", expected="its data", do=do)
+            do = "Name the file, folder or repository: --data"
+            raise InputError(self.run.folder, found="a run over a file or folder", expected="its data", do=do)
         opened = open_data(where, split=None if "+" in told.split else told.split, default=told.corpus)
         if opened.content_digest != told.content_digest:
             found = f"rows with another digest ({opened.content_digest[:16]}…)"

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Annotated, Any
 
 import typer
+from PIL import Image
 
 from baselines.medlaybench_v.embeddings import Embeddings, Load, embed
 from baselines.medlaybench_v.own_embeddings import OwnEncoder, out_of_order, read_own
@@ -185,4 +186,11 @@ def images_of(opened: Opened) -> Iterator[tuple[str, Load]]:
                 with opened.naming():
                     raise InputError(row["image_id"], found="no image", expected="an image", do=do)
             digest = hashlib.sha256(row["image"]["bytes"]).hexdigest()
-            yield digest, partial(lambda rows, at: open_image(rows[at]["image"]["bytes"]), plain, number)
+            yield digest, partial(_image, opened, plain, number)
+
+
+def _image(opened: Opened, rows: Any, at: int) -> Image.Image:
+    """The picture of a row, whose place an error names."""
+    row = rows[at]
+    with opened.naming():
+        return open_image(row["image"]["bytes"], name=row["image_id"])

@@ -169,6 +169,17 @@ def test_pairs_without_identifiers_may_be_equal(tmp_path: Path) -> None:
     assert len(list(pairs_of(table))) == 2
 
 
+def test_a_table_may_say_which_imaging_method_each_pair_has(tmp_path: Path) -> None:
+    table = tmp_path / "pairs.csv"
+    stated = ("DRUS", "mr", "X-ray", "Ultrasound", "")
+    table.write_text("expert,lay,modality\n" + "".join(f"A CT scan.,y,{one}\n" for one in stated), encoding="utf-8")
+    found = [(pair["modality"], pair["modality_source"]) for pair in pairs_of(table)]
+    assert found == [*((code, "table") for code in ("DRUS", "DRMR", "DRXR", "DRUS")), ("DRCT", "text")]
+    table.write_text("expert,lay,modality\nA CT scan.,y,photo\n", encoding="utf-8")
+    with pytest.raises(InputError, match="pairs.csv:2: modality 'photo'"):
+        list(pairs_of(table))
+
+
 def test_pictures_of_pairs_with_or_without_the_struct_of_datasets(tmp_path: Path) -> None:
     for image in (b"...", {"bytes": b"...", "path": None}):
         table = pa.table({"expert": ["a"], "lay": ["b"], "image": [image]})

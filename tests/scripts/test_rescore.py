@@ -189,7 +189,7 @@ def test_captions_of_a_folder_need_it_named(
     monkeypatch.setattr(language, "find_wordnet", lambda folder: None)
     capsys.readouterr()
     assert execute(["rescore", str(scored), "-o", str(tmp_path / "again")]) == 2
-    assert "Name the folder or the repository: --data" in " ".join(capsys.readouterr().err.split())
+    assert "Name the file, folder or repository: --data" in " ".join(capsys.readouterr().err.split())
     assert numbers(rescored(scored, "--data", captions, out=tmp_path / "again")) == numbers(scored)
     assert execute(["rescore", str(scored), "-o", str(scored), "--data", str(captions)]) == 2
     other = tmp_path / "other"

@@ -10,6 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from baselines.dialogue.played import PlayedCase, read_played
@@ -25,6 +27,7 @@ from scripts.run.confirmation import _warn_of_words
 from scripts.run.retrieval import method_of
 from scripts.terminal.embedding import Encoding, embed_all
 from tests.parts.chat_server import ChatServer, completion, status
+from tests.parts.photo_server import picture
 from tests.parts.tiny_encoders import FakeEncoder
 
 pytest.importorskip("textstat")
@@ -416,6 +419,17 @@ def test_an_error_about_a_row_says_of_which_file_it_is(
         pytest.importorskip("open_clip")
     assert run(baseline, text_only, *given, "-o", tmp_path / "run") == 2
     assert f"Error {text_only}, split test: t0 found no image" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("broken", [b"", b"no picture", b"\x89PNG\r\n\x1a\n"])
+def test_an_error_about_a_picture_says_whose_it_is(
+    broken: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("open_clip")
+    pairs = {"id": ["a", "b"], "expert": ["Chest CT.", "Head MRI."], "lay": ["A chest scan.", "A head scan."]}
+    pq.write_table(pa.table(pairs | {"image": [picture(1), broken]}), table := tmp_path / "mine.parquet")
+    assert run("retrieval", table, "--model", "random:tiny", "--k", "1", "-o", tmp_path / "run") == 2
+    assert f"Error {table}, split test: b found it" in " ".join(capsys.readouterr().err.split())
 
 
 def test_retrieval_names_whose_lay_captions_they_are(tmp_path: Path) -> None:

@@ -98,9 +98,9 @@ class Training:
     crop: Annotated[float, typer.Option(help="Minimum share of a photo's area in a random crop.")] = 0.35
     randaugment: Annotated[int, typer.Option(min=0, max=30, help="RandAugment magnitude; 0 turns it off.")] = 9
     ema: Annotated[float, typer.Option(help="Decay of the exponential moving average of the weights.")] = 0.998
-    restart: Annotated[bool, typer.Option("--restart", help="Delete an unfinished training in RUN and start over.")] = (
-        False
-    )
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Delete the training in RUN, finished or not, and start over.")
+    ] = False
     checkpoint_seconds: Annotated[float, typer.Option(min=0.0, help="Maximum seconds between checkpoints.")] = 300.0
     cache: Cache = EMBEDDINGS
 

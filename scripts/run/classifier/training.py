@@ -165,7 +165,8 @@ def _identity(
     return {
         **({"classes": ", ".join(labelled.classes)} if untrained else {}),
         "data": {split: labelled.digests[split] for split in ("train", "validation")},
-        "network": [network.name, network.source, asdict(network.input) | {"mean": None, "std": None}],
+        "network": {"name": network.name, "weights": network.source}
+        | {name: value for name, value in asdict(network.input).items() if name not in ("mean", "std")},
         "unreadable": {split: len(pictures[split].unreadable) for split in ("train", "validation")},
         "versions": versions,
     }

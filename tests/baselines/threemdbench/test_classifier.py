@@ -207,6 +207,9 @@ def test_a_damaged_checkpoint_and_one_of_another_training_are_refused(
     path.write_bytes(whole)
     assert train(release, tmp_path, "--epochs", 4, "--batch-size", 16) == 2
     assert "a training with another recipe, epochs: 3" in told(capsys)
+    assert train(release, tmp_path, "--epochs", 3, "--batch-size", 16, "--seed", 1) == 2
+    said = told(capsys)
+    assert "a training with another network, weights: random, seed 0" in said and "{" not in said
     assert train(release, tmp_path, "--epochs", 1, "--batch-size", 16, "--restart") == 0
 
 

@@ -67,7 +67,11 @@ def test_an_error_in_yaml_says_where_and_quotes_nothing(text: str, told: str) ->
 
 @pytest.mark.parametrize(
     ("text", "advice"),
-    [("a:\n\tb: 1", "Indent by spaces"), ("a: [Are you sure?, no]", "Put quotes around a text"), ("a: @x", "Put quotes")],
+    [
+        ("a:\n\tb: 1", "Indent by spaces"),
+        ("a: [Are you sure?, no]", "Put quotes"),
+        ("a: @x", "Put quotes"),
+    ],
 )
 def test_the_advice_fits_the_error(text: str, advice: str) -> None:
     with pytest.raises(InputError) as caught:
